@@ -1,0 +1,181 @@
+// From a context's unsaved changes to a change set: columns straight from the drafts, updates grouped by which
+// slots they change. Reads the context and changes nothing in it, so that a refused commit leaves it as it was.
+
+import CairnModel
+import Foundation
+
+/// Makes the change set of one save.
+struct ChangeSetBuilder {
+  private let context: NSManagedObjectContext
+  private let model: CompiledModel
+  /// The permanent keys of `context.inserted`, in their order.
+  private(set) var keys: [Int64] = []
+  private(set) var changes: ChangeSet
+
+  /// Reserves keys for the new objects, and puts everything together. Throws what `reserveKeys` throws; keys
+  /// that aren't committed then are lost.
+  init(_ context: NSManagedObjectContext, _ store: any PersistentStore) throws {
+    self.context = context
+    model = context.compiledModel
+    changes = ChangeSet(author: context.transactionAuthor, contextName: context.name)
+    try reserveKeys(store)
+    addInserts()
+    addUpdates()
+    addLinks()
+  }
+
+  // MARK: Keys
+
+  private mutating func reserveKeys(_ store: any PersistentStore) throws {
+    var counts: [EntityID: Int] = [:]
+    for object in context.inserted { counts[object.table.entity.schema.root, default: 0] += 1 }
+    var next: [Int64] = Array(repeating: 0, count: model.entities.count)
+    for (root, count) in counts { next[root.index] = try store.reserveKeys(count, root: root).lowerBound }
+    keys = context.inserted.map { object in
+      let root = object.table.entity.schema.root.index
+      next[root] += 1
+      return next[root] - 1
+    }
+  }
+
+  /// The key that an object will have in the store.
+  private func permanent(_ key: Int64) -> Int64 {
+    key > 0 ? key : keys[context.insertedIndex(ofTemporaryKey: key)]
+  }
+
+  private func rowKey(_ object: NSManagedObject) -> RowKey {
+    RowKey(entity: object.table.entity.id, id: permanent(object.key))
+  }
+
+  // MARK: Inserts
+
+  private mutating func addInserts() {
+    var rows: [EntityID: (keys: [Int64], drafts: [Int])] = [:]
+    for (object, key) in zip(context.inserted, keys) {
+      rows[object.table.entity.id, default: ([], [])].keys.append(key)
+      rows[object.table.entity.id]?.drafts.append(Int(object.row))
+    }
+    for (entity, rows) in rows.sorted(by: { $0.key < $1.key }) {
+      let table = context.table(entity)
+      let isWhole =
+        rows.drafts.count == table.draftCount && rows.drafts.first == 0
+        && rows.drafts.last == table.draftCount - 1
+      let columns = table.finishedDrafts().map { draft -> Column? in
+        if draft.type == .key { return keyColumn(draft, rows.drafts) }
+        return draft.finish(rows: isWhole ? nil : rows.drafts)
+      }
+      changes.inserts.append(ChangeSet.Inserts(entity: entity, keys: rows.keys, columns: columns))
+    }
+  }
+
+  /// A to-one slot, with the keys that its destinations will have.
+  private func keyColumn(_ draft: ColumnBuilder, _ rows: [Int]) -> Column {
+    let column = ColumnBuilder(.key)
+    column.reserveCapacity(rows.count)
+    for row in rows {
+      if draft.isNull(row) { column.appendNull() } else { column.append(permanent(draft.integer(row))) }
+    }
+    return column.finish()
+  }
+
+  // MARK: Updates
+
+  private struct UpdateGroup: Hashable {
+    let entity: EntityID
+    let slots: [Int]
+  }
+
+  private mutating func addUpdates() {
+    var groups: [UpdateGroup: [NSManagedObject]] = [:]
+    for object in context.updated {
+      let slots = changedSlots(object)
+      if slots.isEmpty { continue }
+      groups[UpdateGroup(entity: object.table.entity.id, slots: slots), default: []].append(object)
+    }
+    let ordered = groups.sorted { ($0.key.entity, $0.value[0].key) < ($1.key.entity, $1.value[0].key) }
+    for (group, objects) in ordered {
+      let objects = objects.sorted { $0.key < $1.key }
+      changes.updates.append(
+        ChangeSet.Updates(
+          entity: group.entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion),
+          slots: group.slots, columns: group.slots.map { column($0, objects) }))
+    }
+  }
+
+  /// The slots that would be stored differently.
+  private func changedSlots(_ object: NSManagedObject) -> [Int] {
+    guard let values = object.changes?.values else { return [] }
+    return values.filter { !$0.value.isStoredLike(object.storedValue($0.key)) }.keys.sorted()
+  }
+
+  private func column(_ slot: Int, _ objects: [NSManagedObject]) -> Column {
+    let column = ColumnBuilder(objects[0].table.entity.slotTypes[slot])
+    for object in objects {
+      do {
+        switch object.changes?.values[slot] ?? .null {
+        case .key(let key): column.append(permanent(key))
+        case let value: try column.append(value: value)
+        }
+      } catch {
+        fatalError("\(object.table.entity.name), slot \(slot): \(error)")  // setters have checked it
+      }
+    }
+    return column.finish()
+  }
+
+  // MARK: Links
+
+  private mutating func addLinks() {
+    for object in context.updated + context.inserted {
+      guard let links = object.changes?.links else { continue }
+      for (id, pending) in links.sorted(by: { $0.key < $1.key }) { addLinks(object, model[id], pending) }
+    }
+  }
+
+  private mutating func addLinks(_ owner: NSManagedObject, _ relation: Relation, _ pending: PendingLinks) {
+    switch relation.storage {
+    case .key, .none: return
+    case .inverse:
+      // Members' own rows say whose they are; only the order of a list is missing there.
+      if let list = pending.list { add(relation, owner, .replace(rowKeys(list.keys, relation))) }
+    case .join(_, let side):
+      if let list = pending.list {
+        add(relation, owner, .replace(rowKeys(list.keys, relation)))
+      } else if speaks(for: relation, side) {
+        addPairs(relation, owner, pending.membership)
+      }
+    }
+  }
+
+  /// Of two unordered sides, the source tells of the pairs; beside an ordered one, only that one does.
+  private func speaks(for relation: Relation, _ side: JoinSide) -> Bool {
+    guard let inverse = relation.inverse, inverse != relation.id else { return true }
+    return side == .source && !model[inverse].isOrdered
+  }
+
+  private mutating func addPairs(_ relation: Relation, _ owner: NSManagedObject, _ membership: [Int64: Bool])
+  {
+    // A pair of a relationship that is its own inverse is pending on both of its objects: one tells of it.
+    let isSymmetric = relation.inverse == relation.id
+    let mine = permanent(owner.key)
+    let pairs = membership.map { (key: permanent($0.key), isMember: $0.value) }
+      .filter { !isSymmetric || mine <= $0.key }.sorted { $0.key < $1.key }
+    let added = pairs.filter(\.isMember).map { RowKey(entity: relation.destination, id: $0.key) }
+    let removed = pairs.filter { !$0.isMember }.map { RowKey(entity: relation.destination, id: $0.key) }
+    if !removed.isEmpty { add(relation, owner, .remove(removed)) }
+    if !added.isEmpty { add(relation, owner, .add(added)) }
+  }
+
+  private mutating func add(_ relation: Relation, _ owner: NSManagedObject, _ change: ChangeSet.LinkChange) {
+    changes.links.append(ChangeSet.Links(relation.id, of: rowKey(owner), change))
+  }
+
+  private func rowKeys(_ keys: [Int64], _ relation: Relation) -> [RowKey] {
+    keys.map { RowKey(entity: relation.destination, id: permanent($0)) }
+  }
+}
+
+extension NSManagedObject {
+  /// The version of the row that the object's values are of.
+  fileprivate final var rowVersion: Int64 { chunk.map { $0.version(Int(row)) } ?? 0 }
+}

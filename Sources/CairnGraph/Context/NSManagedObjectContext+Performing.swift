@@ -1,0 +1,61 @@
+// Running work on a context's queue.
+
+import Foundation
+
+extension NSManagedObjectContext {
+  /// When work given to `perform` runs.
+  public enum ScheduledTaskType: Sendable {
+    /// At once if the caller is on the queue already.
+    case immediate
+    /// After everything that is on the queue.
+    case enqueued
+  }
+
+  /// Runs `block` on the context's queue, after what was put there before. Returns at once.
+  public final func perform(_ block: @escaping () -> Void) {
+    // Passed to one queue, which runs it once; what it captures is the caller's to hand over.
+    nonisolated(unsafe) let block = block
+    queue.async {
+      block()
+      self.collectInstalment()
+    }
+  }
+
+  /// Runs `block` on the context's queue and returns or throws what it does. Doesn't block a thread meanwhile.
+  public final nonisolated(nonsending) func perform<T, E: Error>(
+    schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(E) -> T
+  ) async throws(E) -> T {
+    if schedule == .immediate, queue.isCurrent {
+      defer { collectInstalment() }
+      return try block()
+    }
+    // The queue runs the block once, before the continuation resumes; nothing is touched from both sides at
+    // once.
+    nonisolated(unsafe) let block = block
+    nonisolated(unsafe) var result: Result<T, E>?
+    await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+      queue.async {
+        result = NSManagedObjectContext.result(of: block)
+        self.collectInstalment()
+        continuation.resume()
+      }
+    }
+    return try result.unsafelyUnwrapped.get()
+  }
+
+  /// Runs `block` on the context's queue and waits for it; at once when the caller is on the queue already, so
+  /// that it may be nested. On a main-queue context it traps after a minute if nobody serves the main queue.
+  public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+    var result: Result<T, E>?
+    queue.sync { result = NSManagedObjectContext.result(of: block) }
+    return try result.unsafelyUnwrapped.get()
+  }
+
+  private static func result<T, E: Error>(of block: () throws(E) -> T) -> Result<T, E> {
+    do throws(E) {
+      return .success(try block())
+    } catch {
+      return .failure(error)
+    }
+  }
+}

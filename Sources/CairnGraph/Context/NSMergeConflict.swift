@@ -1,0 +1,138 @@
+// What a refused save tells: which objects, and both sides' values.
+
+import CairnModel
+public import Foundation
+
+/// A row that has changed in the store since the context read it.
+public final class NSMergeConflict: NSObject {
+  public let sourceObject: NSManagedObject
+  /// The version that the store has; 0 when the row was deleted.
+  public let newVersionNumber: Int
+  /// The version that the object's values are of.
+  public let oldVersionNumber: Int
+  /// The object's values as the context read them: attributes, and to-one relationships as IDs.
+  public let objectSnapshot: [String: Any]?
+  public let cachedSnapshot: [String: Any]?
+  /// The values that the store has; nil when the row was deleted.
+  public let persistedSnapshot: [String: Any]?
+
+  public init(
+    source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int,
+    cachedSnapshot cachesnap: [String: Any]?, persistedSnapshot persnap: [String: Any]?
+  ) {
+    sourceObject = srcObject
+    newVersionNumber = newvers
+    oldVersionNumber = oldvers
+    objectSnapshot = srcObject.storedSnapshot()
+    cachedSnapshot = cachesnap
+    persistedSnapshot = persnap
+  }
+}
+
+/// Objects that would have the same values in a uniqueness constraint.
+public final class NSConstraintConflict: NSObject {
+  /// The names of the attributes that together have to be unique.
+  public let constraint: [String]
+  public let constraintValues: [String: Any]
+  /// The object in the store that has the values; nil when only objects of this save clash.
+  public let databaseObject: NSManagedObject?
+  public let databaseSnapshot: [String: Any]?
+  public let conflictingObjects: [NSManagedObject]
+  public let conflictingSnapshots: [[AnyHashable: Any]]
+
+  public init(
+    constraint contraint: [String], database databaseObject: NSManagedObject?,
+    databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],
+    conflictingSnapshots: [Any]
+  ) {
+    constraint = contraint
+    self.databaseObject = databaseObject
+    self.databaseSnapshot = databaseSnapshot as? [String: Any]
+    self.conflictingObjects = conflictingObjects
+    self.conflictingSnapshots = conflictingSnapshots.compactMap { $0 as? [AnyHashable: Any] }
+    constraintValues = (self.conflictingSnapshots.first as? [String: Any] ?? [:])
+      .filter { contraint.contains($0.key) }
+  }
+}
+
+extension NSManagedObjectContext {
+  /// The error of a save that the store refused with a conflict. Stale rows come before broken constraints.
+  final func describe(_ conflict: CommitConflict, _ changes: ChangeSet) -> NSError {
+    if !conflict.stale.isEmpty {
+      return NSError.coreData(
+        NSManagedObjectMergeError, "Could not merge changes.",
+        [NSPersistentStoreSaveConflictsErrorKey: conflict.stale.map(mergeConflict)])
+    }
+    let objects = objectsByKey(changes)
+    return NSError.coreData(
+      NSManagedObjectConstraintMergeError, "Could not merge changes: a uniqueness constraint would break.",
+      [NSPersistentStoreSaveConflictsErrorKey: conflict.duplicates.map { constraintConflict($0, objects) }])
+  }
+
+  private final func mergeConflict(_ stale: CommitConflict.Stale) -> NSMergeConflict {
+    NSMergeConflict(
+      source: object(key: stale.key.id, in: stale.key.entity),
+      newVersion: stale.stored.map { Int($0.version) } ?? 0, oldVersion: Int(stale.expected),
+      cachedSnapshot: nil, persistedSnapshot: stale.stored.map(snapshot))
+  }
+
+  private final func constraintConflict(
+    _ duplicate: CommitConflict.Duplicate, _ objects: [RowKey: NSManagedObject]
+  ) -> NSConstraintConflict {
+    let slots = compiledModel[duplicate.constraint.entity].schema.slots
+    let conflicting = duplicate.keys.compactMap { key in
+      objects[key]
+        ?? (compiledModel.entities.indices.contains(key.entity.index)
+          ? knownObject(key.id, root: compiledModel[key.entity].schema.root) : nil)
+    }
+    return NSConstraintConflict(
+      constraint: duplicate.constraint.slots.map { slots[$0].name },
+      database: duplicate.stored.map { object(key: $0.key.id, in: $0.key.entity) },
+      databaseSnapshot: duplicate.stored.map(snapshot), conflicting: conflicting,
+      conflictingSnapshots: conflicting.map { $0.currentSnapshot() })
+  }
+
+  /// The new objects of a change set under the keys that it gave them.
+  private final func objectsByKey(_ changes: ChangeSet) -> [RowKey: NSManagedObject] {
+    var remaining: [EntityID: ArraySlice<Int64>] = [:]
+    for insert in changes.inserts { remaining[insert.entity] = insert.keys[...] }
+    var result: [RowKey: NSManagedObject] = [:]
+    for object in inserted {
+      let entity = object.table.entity.id
+      if let key = remaining[entity]?.popFirst() { result[RowKey(entity: entity, id: key)] = object }
+    }
+    return result
+  }
+
+  private final func snapshot(_ row: StoredRow) -> [String: Any] {
+    table(row.key.entity).snapshot { row.values[$0] }
+  }
+}
+
+extension NSManagedObject {
+  /// What the object was read with, whatever was changed since.
+  fileprivate final func storedSnapshot() -> [String: Any] { table.snapshot(storedValue) }
+
+  fileprivate final func currentSnapshot() -> [String: Any] { table.snapshot(peekedValue) }
+}
+
+extension EntityTable {
+  /// A row as a dictionary: attributes as key-value access gives them, to-one relationships as IDs, nil as
+  /// NSNull.
+  fileprivate func snapshot(_ value: (Int) -> Value) -> [String: Any] {
+    var result: [String: Any] = [:]
+    for (name, property) in entity.properties {
+      switch property {
+      case .attribute(let slot, _): result[name] = value(slot).keyValueForm ?? NSNull()
+      case .relationship(let relation):
+        guard let slot = relation.keySlot else { continue }
+        result[name] = NSNull()
+        if case .key(let key) = value(slot), let context {
+          result[name] = context.object(key: key, in: relation.destination).objectID
+        }
+      case .transient: continue
+      }
+    }
+    return result
+  }
+}

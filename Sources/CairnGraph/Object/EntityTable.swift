@@ -1,0 +1,197 @@
+// What a context keeps for each entity: the values of new objects, and a quick way from a property's name to its
+// slot.
+
+import CairnModel
+import Foundation
+
+/// One entity as one context works with it. Confined to the context's queue.
+@usableFromInline final class EntityTable {
+  let entity: CompiledEntity
+  let model: CompiledModel
+  // Not a weak reference, because retaining an object that has weak references costs several times as much, and
+  // contexts are retained all the time. The context clears it when it ends (`detach`), on the queue that both
+  // are confined to.
+  private var contextReference: Unmanaged<NSManagedObjectContext>?
+  /// For the IDs of objects that outlive their context.
+  private weak var coordinator: NSPersistentStoreCoordinator?
+  private let contextIdentity: UUID
+  /// The values of new objects: one builder a slot, one row an object.
+  /// A builder may lack the last rows, which then have the default value.
+  private var drafts: [ColumnBuilder] = []
+  private(set) var draftCount = 0
+  private var knownClass: NSManagedObject.Type?
+  private var lastChecked: Chunk?
+  @usableFromInline let cache: UnsafeMutablePointer<SlotCacheEntry>
+
+  init(_ entity: CompiledEntity, _ model: CompiledModel, _ context: NSManagedObjectContext?) {
+    self.entity = entity
+    self.model = model
+    contextReference = context.map { Unmanaged.passUnretained($0) }
+    coordinator = context?.coordinator
+    contextIdentity = context?.identity ?? UUID()
+    cache = .allocate(capacity: SlotCacheEntry.count)
+    cache.initialize(repeating: SlotCacheEntry(), count: SlotCacheEntry.count)
+  }
+
+  deinit { cache.deallocate() }
+
+  /// nil for a table without a context, and when the context has ended.
+  var context: NSManagedObjectContext? { contextReference?.takeUnretainedValue() }
+
+  /// Called by the context when it ends; objects may outlive it.
+  func detach() { contextReference = nil }
+
+  /// A table for a single object without a context.
+  static func detached(_ entity: NSEntityDescription) -> EntityTable {
+    do {
+      let model = try entity.managedObjectModel.compiled()
+      return EntityTable(model.entities[entity.compiledIndex], model, nil)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  var objectClass: NSManagedObject.Type {
+    if let knownClass { return knownClass }
+    let found = model.objectClass(of: entity)
+    if found != NSManagedObject.self { knownClass = found }
+    return found
+  }
+
+  func makeID(_ key: Int64) -> NSManagedObjectID {
+    let store = key > 0 ? coordinator?.persistentStores.first : nil
+    return NSManagedObjectID(
+      key: key == 0 ? -1 : key, entity: entity, store: store,
+      origin: store?.uuid ?? contextIdentity)
+  }
+
+  // MARK: Drafts
+
+  /// Adds a row of default values and returns its number. Costs nothing yet: builders catch up when a later
+  /// row is written.
+  func addDraft() -> Int {
+    if drafts.isEmpty { drafts = entity.slotTypes.map { ColumnBuilder($0) } }
+    draftCount += 1
+    return draftCount - 1
+  }
+
+  func draftValue(_ slot: Int, _ row: Int) -> Value {
+    let draft = drafts[slot]
+    return row < draft.count ? draft.value(row) : entity.defaults[slot]
+  }
+
+  /// The key in a to-one slot; negative for an unsaved destination.
+  func draftKey(_ slot: Int, _ row: Int) -> Int64? {
+    let draft = drafts[slot]
+    return row < draft.count && !draft.isNull(row) ? draft.integer(row) : nil
+  }
+
+  /// Puts a value that fits into a row.
+  func setDraft(_ slot: Int, _ row: Int, _ value: Value) {
+    let draft = drafts[slot]
+    do {
+      try catchUp(slot, row)
+      switch value {
+      // Keys of unsaved destinations are negative, which fits no finished column.
+      case .key(let key) where row < draft.count: draft.set(key, at: row)
+      case .key(let key): draft.append(key)
+      case _ where row < draft.count: try draft.set(value, at: row)
+      default: try draft.append(value: value)
+      }
+    } catch {
+      fatalError("\(entity.name).\(entity.schema.slots[slot].name): \(error)")
+    }
+  }
+
+  /// The builders, one a slot, with all rows of drafts.
+  func finishedDrafts() -> [ColumnBuilder] {
+    do {
+      for slot in drafts.indices { try catchUp(slot, draftCount) }
+      return drafts
+    } catch {
+      fatalError("\(entity.name): \(error)")  // defaults fit: the schema has checked them
+    }
+  }
+
+  private func catchUp(_ slot: Int, _ row: Int) throws {
+    while drafts[slot].count < row { try drafts[slot].append(value: entity.defaults[slot]) }
+  }
+
+  /// Forgets all drafts: each has become a row of the store.
+  func clearDrafts() {
+    drafts = []
+    draftCount = 0
+  }
+
+  // MARK: Rows from a store
+
+  /// Throws unless the chunk has the slots of this entity: property reads rely on it.
+  func check(_ chunk: Chunk) throws {
+    if chunk === lastChecked { return }
+    guard chunk.columns.count == entity.slotTypes.count,
+      zip(chunk.columns, entity.slotTypes).allSatisfy({ $0.type == $1 && $0.count >= chunk.count })
+    else {
+      throw StoreError(
+        .corrupt, "the store handed out rows with other columns than the model's", entity: entity.name)
+    }
+    lastChecked = chunk
+  }
+
+  /// A row of nulls, for an object whose row is gone.
+  func emptyRow(key: Int64) -> Chunk {
+    Chunk.make(
+      entity: entity.id, types: entity.slotTypes, keys: [key], versions: [0],
+      columns: entity.slotTypes.map { _ in nil }, range: 0..<1)
+  }
+
+  // MARK: From names to slots
+
+  /// The slot (or, for `relationshipBit`, the relationship) of a property that was looked up before under the
+  /// same literal; -1 if it wasn't, or isn't of one of the types.
+  ///
+  /// A literal is known by its address: it is constant memory that ends with a zero byte, so an address always
+  /// means the same name.
+  @inlinable @inline(__always)
+  func cachedSlot(_ key: StaticString, _ accepted: UInt32) -> Int {
+    let address = UInt(bitPattern: key.utf8Start)
+    let entry = cache + Int(truncatingIfNeeded: (address ^ (address >> 7)) & 127)
+    guard entry.pointee.address == address, entry.pointee.typeBit & accepted != 0 else { return -1 }
+    return Int(entry.pointee.slot)
+  }
+
+  /// What `key` means; remembers it for `cachedSlot`. An unknown key is a programmer error.
+  func property(_ key: StaticString) -> CompiledProperty {
+    let property = property(named: key.description)
+    let address = UInt(bitPattern: key.utf8Start)
+    let entry = cache + Int(truncatingIfNeeded: (address ^ (address >> 7)) & 127)
+    switch property {
+    case .attribute(let slot, let type):
+      entry.pointee = SlotCacheEntry(address: address, slot: Int32(slot), typeBit: type.bit)
+    case .relationship(let relation):
+      entry.pointee = SlotCacheEntry(
+        address: address, slot: Int32(relation.id.index), typeBit: SlotCacheEntry.relationshipBit)
+    case .transient: break
+    }
+    return property
+  }
+
+  /// What `key` means. An unknown key is a programmer error.
+  func property(named key: String) -> CompiledProperty {
+    guard let property = entity.properties[key] else {
+      fatalError(
+        "the entity \(entity.name) is not key value coding-compliant for the key \"\(key)\". Its properties "
+          + "are: \(entity.properties.keys.sorted().joined(separator: ", "))")
+    }
+    return property
+  }
+}
+
+/// A property that was looked up: by the address of its name's literal, to its slot and type.
+@usableFromInline struct SlotCacheEntry {
+  @usableFromInline var address: UInt = 0
+  @usableFromInline var slot: Int32 = -1
+  @usableFromInline var typeBit: UInt32 = 0
+
+  static let count = 128
+  static let relationshipBit: UInt32 = 1 << 31
+}

@@ -1,0 +1,137 @@
+// Managed properties that are relationships: an object class for to-one, Set and NSSet for to-many, Array and
+// NSOrderedSet for ordered to-many.
+
+public import Foundation
+
+extension NSManagedObject: ManagedValue {}
+
+extension ManagedValue where Self: NSManagedObject {
+  public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
+    guard let value = managedGetOptional(object, key) else { object.trapNil(key, self) }
+    return value
+  }
+
+  public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
+    let relation = object.relation(key, toMany: false, Self.self)
+    guard let destination = object.destination(of: relation) else { return nil }
+    guard let typed = destination as? Self else { object.trapClass(key, Self.self, destination) }
+    return typed
+  }
+
+  public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
+    object.setDestination(of: object.relation(key, toMany: false, Self.self), to: value)
+  }
+}
+
+extension Set: ManagedValue where Element: NSManagedObject {
+  public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
+    Set(object.members(key, Element.self, ordered: nil))
+  }
+
+  public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
+    managedGet(object, key)
+  }
+
+  public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
+    let relation = object.relation(key, toMany: true, Self.self)
+    if relation.isOrdered, (value?.count ?? 0) > 1 {
+      fatalError("'\(key)' is ordered and a Set has no order: declare the property as [\(Element.self)]")
+    }
+    object.setDestinations(of: relation, to: value.map { Array($0) } ?? [])
+  }
+}
+
+/// Of ordered relationships. Setting it keeps the first of equal members.
+extension Array: ManagedValue where Element: NSManagedObject {
+  public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
+    object.members(key, Element.self, ordered: true)
+  }
+
+  public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
+    managedGet(object, key)
+  }
+
+  public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
+    object.setDestinations(of: object.relation(key, toMany: true, Self.self, ordered: true), to: value ?? [])
+  }
+}
+
+extension NSSet: ManagedValue {}
+
+extension ManagedValue where Self: NSSet {
+  public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
+    let members = NSSet(array: object.members(key, NSManagedObject.self, ordered: nil))
+    guard let set = members as? Self else { object.trapWrongSwiftType(key, self, "a to-many relationship") }
+    return set
+  }
+
+  public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
+    managedGet(object, key)
+  }
+
+  public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
+    object.setValue(value, forKey: key.description)
+  }
+}
+
+extension NSOrderedSet: ManagedValue {}
+
+extension ManagedValue where Self: NSOrderedSet {
+  public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
+    let members = NSOrderedSet(array: object.members(key, NSManagedObject.self, ordered: true))
+    guard let set = members as? Self else { object.trapWrongSwiftType(key, self, "an ordered relationship") }
+    return set
+  }
+
+  public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
+    managedGet(object, key)
+  }
+
+  public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
+    object.setValue(value, forKey: key.description)
+  }
+}
+
+extension NSManagedObject {
+  /// The relationship of that name. An attribute, the other count, or an order that isn't there is a programmer
+  /// error.
+  final func relation<T>(
+    _ key: StaticString, toMany: Bool, _ type: T.Type, ordered: Bool? = nil
+  ) -> Relation {
+    let known = table.cachedSlot(key, SlotCacheEntry.relationshipBit)
+    let relation: Relation
+    if known >= 0 {
+      relation = table.model.relations[known]
+    } else {
+      guard case .relationship(let found) = table.property(key) else {
+        trapWrongSwiftType(key, type, "an attribute")
+      }
+      relation = found
+    }
+    if relation.isToMany != toMany {
+      trapWrongSwiftType(key, type, relation.isToMany ? "a to-many relationship" : "a to-one relationship")
+    }
+    if let ordered, relation.isOrdered != ordered {
+      trapWrongSwiftType(key, type, "a relationship without an order")
+    }
+    return relation
+  }
+
+  fileprivate final func members<T: NSManagedObject>(
+    _ key: StaticString, _ type: T.Type, ordered: Bool?
+  ) -> [T] {
+    let relation = relation(key, toMany: true, Set<T>.self, ordered: ordered)
+    return destinations(of: relation).map { object in
+      guard let typed = object as? T else { trapClass(key, type, object) }
+      return typed
+    }
+  }
+
+  fileprivate final func trapClass<T>(_ key: StaticString, _ wanted: T.Type, _ object: NSManagedObject)
+    -> Never
+  {
+    fatalError(
+      "\(table.entity.name).\(key) leads to a \(Swift.type(of: object)), not a \(wanted): "
+        + NSManagedObjectContext.classRemedy(object.table.entity))
+  }
+}

@@ -1,0 +1,56 @@
+// `@Managed`, and what the types of managed properties have to be able to do.
+
+/// Makes a variable of an `NSManagedObject` subclass a property of its entity of the same name.
+///
+/// The variable's type is one of `ManagedValue`'s; a property that may be nil should be declared optional.
+///
+///     final class Flight: NSManagedObject {
+///       @Managed var number: Int32
+///       @Managed var airline: Airline?
+///     }
+@attached(accessor)
+public macro Managed() = #externalMacro(module: "CairnMacros", type: "ManagedMacro")
+
+/// A type that a managed property can have: numbers, Bool, String, Date, Data, UUID, URL, Decimal; enumerations
+/// with raw values of these that declare `ManagedAttribute`; object classes and optionals of all of them; for a
+/// to-many relationship a `Set`, or an `Array` in order.
+public protocol ManagedValue {
+  static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self
+  /// nil where the property is nil.
+  static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self?
+  /// nil makes the property nil.
+  static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString)
+}
+
+extension NSManagedObject {
+  /// What `@Managed` reads with. A key that the entity doesn't have, and a type that its property can't be read
+  /// as, are programmer errors.
+  @inlinable
+  public final func managedValue<T: ManagedValue>(forKey key: StaticString) -> T {
+    T.managedGet(self, key)
+  }
+
+  /// What `@Managed` writes with; maintains the inverse of a relationship. Programmer errors as in
+  /// `managedValue`, and a value that the attribute's type can't hold.
+  @inlinable
+  public final func setManagedValue<T: ManagedValue>(_ value: T, forKey key: StaticString) {
+    T.managedSet(value, self, key)
+  }
+}
+
+extension Optional: ManagedValue where Wrapped: ManagedValue {
+  @inlinable
+  public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Wrapped? {
+    Wrapped.managedGetOptional(object, key)
+  }
+
+  @inlinable
+  public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Wrapped?? {
+    Wrapped.managedGetOptional(object, key)
+  }
+
+  @inlinable
+  public static func managedSet(_ value: Wrapped??, _ object: NSManagedObject, _ key: StaticString) {
+    Wrapped.managedSet(value ?? nil, object, key)
+  }
+}

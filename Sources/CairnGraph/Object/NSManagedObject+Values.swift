@@ -1,0 +1,123 @@
+// Attributes of an object as values: where they are read and where a change goes.
+
+import CairnModel
+import Foundation
+
+extension NSManagedObject {
+  // MARK: Faults
+
+  /// Makes sure that the object has its row, and calls `awakeFromFetch` if it was a fault.
+  final func fire() {
+    guard flags.contains(.isFault) else { return }
+    if chunk == nil { loadRow() }
+    flags.remove(.isFault)
+    flags.insert(.isAwaking)
+    awakeFromFetch()
+    flags.remove(.isAwaking)
+  }
+
+  /// Takes the newest row of the store, or a row of nulls if it has none.
+  final func loadRow() {
+    if let found = table.context?.loadRow(of: self) {
+      (chunk, row) = (found.chunk, Int32(found.row))
+      flags.remove(.isInaccessible)
+    } else {
+      (chunk, row) = (table.emptyRow(key: key), 0)
+      flags.insert(.isInaccessible)
+    }
+  }
+
+  /// Becomes the row of a store, unchanged.
+  final func settle(on chunk: Chunk?, _ row: Int) {
+    self.chunk = chunk
+    self.row = Int32(row)
+    changes?.forgetSaved()
+    if let changes, changes.transients.isEmpty, changes.links.isEmpty { self.changes = nil }
+    flags.remove([.isDraft, .isUpdated, .hasOverlay, .isInaccessible, .didAwakeFromInsert])
+    if chunk == nil { flags.insert(.isFault) }
+  }
+
+  // MARK: Reading
+
+  /// The value of a slot: the changed one, else the draft's or the row's. Fires the fault.
+  final func slotValue(_ slot: Int) -> Value {
+    if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
+    if flags.contains(.isFault), !flags.contains(.isAwaking) { fire() }
+    if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
+    return chunk.map { $0.columns[slot].value(Int(row)) } ?? .null
+  }
+
+  /// As `slotValue`, but the object stays a fault if it is one.
+  final func peekedValue(_ slot: Int) -> Value {
+    if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
+    if chunk == nil { loadRow() }
+    if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
+    return chunk.map { $0.columns[slot].value(Int(row)) } ?? .null
+  }
+
+  /// The key in a to-one slot; negative for an unsaved destination. Fires the fault.
+  final func slotKey(_ slot: Int) -> Int64? {
+    if flags.contains(.isDraft) { return table.draftKey(slot, Int(row)) }
+    fire()
+    if flags.contains(.hasOverlay), let value = changes?.values[slot] {
+      if case .key(let key) = value { return key }
+      return nil
+    }
+    guard let column = chunk?.columns[slot], !column.isNull(Int(row)) else { return nil }
+    return column.integer(Int(row))
+  }
+
+  /// The value that is stored, whatever was changed since; null for a new object.
+  final func storedValue(_ slot: Int) -> Value {
+    if flags.contains(.isDraft) { return .null }
+    if chunk == nil { fire() }
+    return chunk.map { $0.columns[slot].value(Int(row)) } ?? .null
+  }
+
+  // MARK: Writing
+
+  /// Puts a value that fits into a slot. Doesn't mark the object as changed.
+  final func writeSlot(_ slot: Int, _ value: Value) {
+    if flags.contains(.isDraft) { return table.setDraft(slot, Int(row), value) }
+    fire()
+    ensureChanges().values[slot] = value
+    flags.insert(.hasOverlay)
+  }
+
+  final func ensureChanges() -> ObjectChanges {
+    if let changes { return changes }
+    let made = ObjectChanges()
+    changes = made
+    return made
+  }
+
+  /// Marks the object as changed, unless it is new or awaking from a fetch.
+  final func noteChange() {
+    if flags.isDisjoint(with: [.isDraft, .isUpdated, .isAwaking]) {
+      flags.insert(.isUpdated)
+      table.context?.noteUpdate(of: self)
+    }
+  }
+
+  // MARK: Transient attributes
+
+  final func transientValue(_ name: String) -> Any? {
+    fire()
+    if let value = changes?.transients[name] { return value }
+    return table.entity.transientDefaults[name]
+  }
+
+  final func setTransient(_ name: String, _ value: Any?) {
+    fire()
+    ensureChanges().transients[name] = .some(value)
+  }
+
+  // MARK: Programmer errors
+
+  final func trapWrongType(_ key: String, _ value: Any?, desired: String) -> Never {
+    let type = value.map { "\(Swift.type(of: $0))" } ?? "nil"
+    fatalError(
+      "Unacceptable type of value for attribute: property = \"\(key)\"; desired type = \(desired); given type = "
+        + "\(type); value = \(value.map { "\($0)" } ?? "nil").")
+  }
+}

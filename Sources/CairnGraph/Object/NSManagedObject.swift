@@ -1,0 +1,152 @@
+// An object of the graph: an identity, a place in a chunk, and what was changed since.
+//
+// Always holds: `flags` is empty exactly when the object is saved, unchanged and not a fault, and then `chunk`
+// holds its row at `row` with the slots of its entity. A new object's values are row `row` of its table's
+// drafts instead. `key` is positive once saved, negative before.
+
+import CairnModel
+public import Foundation
+
+/// An object of an entity, living in a context.
+///
+/// Confined to its context's queue: use it inside `perform` or `performAndWait`, and pass `objectID` instead of
+/// the object to anything that runs elsewhere. The context keeps an unchanged object only for as long as
+/// somebody else does.
+///
+/// Subclasses declare their properties with `@Managed`. A subclass that overrides
+/// `init(entity:insertInto:)` is called by it for fetched objects too, and sets initial values in
+/// `awakeFromInsert()`.
+open class NSManagedObject: NSObject, NSFetchRequestResult {
+  // Unchecked exclusivity: these are touched by every property read. An object is confined to its context's
+  // queue, so no two accesses run at once; and no access to one of them is in progress while code that could
+  // reach it again is called, since each is read or written whole.
+  @exclusivity(unchecked) @usableFromInline final var table: EntityTable
+  @exclusivity(unchecked) @usableFromInline final var chunk: Chunk?
+  @exclusivity(unchecked) final var changes: ObjectChanges?
+  @exclusivity(unchecked) final var knownID: NSManagedObjectID?
+  @exclusivity(unchecked) final var key: Int64
+  @exclusivity(unchecked) @usableFromInline final var row: Int32
+  @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags
+
+  /// A new object of `entity`, with the model's default values, inserted into `context` and then told so by
+  /// `awakeFromInsert()`. Without a context it belongs to none until `insert(_:)`.
+  ///
+  /// Programmer errors: an abstract entity, or one of another model than the context's.
+  public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+    let origin = ObjectOrigin(entity, context)
+    table = origin.table
+    chunk = origin.chunk
+    row = Int32(origin.row)
+    key = origin.key
+    flags = origin.flags
+    super.init()
+    if let context, flags.contains(.isDraft) { context.adopt(self) }
+  }
+
+  /// A new object of the one entity that names this class as its class.
+  public convenience init(context moc: NSManagedObjectContext) {
+    let type = Self.self
+    guard let entity = moc.entity(for: type) else {
+      fatalError(
+        "\(type) isn't the class of exactly one entity of the model; use init(entity:insertInto:), or set "
+          + "the entity's managedObjectClassName to \"\(String(reflecting: type))\"")
+    }
+    self.init(entity: entity, insertInto: moc)
+  }
+
+  /// A request for the entity of this class, which the context that runs it finds.
+  @_disfavoredOverload
+  open class func fetchRequest() -> NSFetchRequest<NSFetchRequestResult> {
+    ClassFetchRequest<NSFetchRequestResult>(self)
+  }
+
+  // MARK: Hooks
+
+  /// Called once, when the object has been inserted. Overrides call super.
+  open func awakeFromInsert() {}
+
+  /// Called each time the object stops being a fault. Setters don't mark it as changed meanwhile, and don't
+  /// maintain inverses. Overrides call super.
+  open func awakeFromFetch() {}
+
+  // MARK: Identity and state; none of these fires a fault
+
+  /// nil for an object that was made without one, or whose context is gone.
+  public final var managedObjectContext: NSManagedObjectContext? { table.context }
+
+  public final var entity: NSEntityDescription { table.entity.description }
+
+  /// Temporary until the object is saved. Made when first asked for.
+  public final var objectID: NSManagedObjectID {
+    if let knownID { return knownID }
+    let made = table.makeID(key)
+    knownID = made
+    return made
+  }
+
+  public final var isInserted: Bool { flags.contains(.isDraft) && !flags.contains(.isDetached) }
+
+  /// Whether a property was set since the last save, also to an equal value. Never of an inserted object.
+  public final var isUpdated: Bool { flags.contains(.isUpdated) }
+
+  public final var hasChanges: Bool { isInserted || isUpdated }
+
+  /// Whether no property was read yet since the object was fetched or refreshed.
+  public final var isFault: Bool { flags.contains(.isFault) }
+
+  open override var description: String {
+    let state = isFault ? "fault" : isInserted ? "inserted" : isUpdated ? "updated" : "saved"
+    return "<\(String(reflecting: type(of: self))): \(objectID.uriRepresentation().absoluteString); \(state)>"
+  }
+}
+
+@available(*, unavailable)
+extension NSManagedObject: Sendable {}
+
+/// The state of an object. Reading a property is quick when it is empty.
+@usableFromInline struct ObjectFlags: OptionSet, Sendable {
+  @usableFromInline let rawValue: UInt32
+
+  @usableFromInline init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  static let isFault = ObjectFlags(rawValue: 1)
+  /// Its values are a row of the table's drafts.
+  static let isDraft = ObjectFlags(rawValue: 2)
+  /// A draft in a table of its own, outside of any context.
+  static let isDetached = ObjectFlags(rawValue: 4)
+  static let isUpdated = ObjectFlags(rawValue: 8)
+  /// `changes.values` may hold values.
+  static let hasOverlay = ObjectFlags(rawValue: 16)
+  /// `awakeFromFetch` is running.
+  static let isAwaking = ObjectFlags(rawValue: 32)
+  /// Its row is gone; a row of nulls stands in for it.
+  static let isInaccessible = ObjectFlags(rawValue: 64)
+  /// A draft whose `awakeFromInsert` has run.
+  static let didAwakeFromInsert = ObjectFlags(rawValue: 128)
+}
+
+/// Where a new instance's values are: in the row that is being fetched, or in a new draft.
+private struct ObjectOrigin {
+  let table: EntityTable
+  var chunk: Chunk?
+  var row = 0
+  var key: Int64 = 0
+  var flags: ObjectFlags = []
+
+  init(_ entity: NSEntityDescription, _ context: NSManagedObjectContext?) {
+    if let context, let fetched = context.takeFetchedRow(of: entity) {
+      table = fetched.table
+      chunk = fetched.chunk
+      row = fetched.row
+      key = fetched.key
+      flags = .isFault
+      return
+    }
+    if entity.isAbstract {
+      fatalError("\"\(entity.name ?? "")\" is abstract: make an object of an entity that inherits from it")
+    }
+    table = context.map { $0.table(for: entity) } ?? EntityTable.detached(entity)
+    row = table.addDraft()
+    flags = context == nil ? [.isDraft, .isDetached] : .isDraft
+  }
+}

@@ -1,0 +1,71 @@
+// A test of keys: what a condition on the far end of a to-one relationship becomes. Also a set of integers.
+
+/// Whether a row with some key satisfies a test: one byte a key where keys are dense, a dictionary elsewhere.
+struct KeyTest {
+  private let base: Int64
+  private var dense: [UInt8]
+  private var sparse: [Int64: Bool]
+  /// The answer for null and for keys without a row.
+  let otherwise: Bool
+
+  /// Room for keys in `range`, all of which answer `otherwise` at first.
+  init(range: ClosedRange<Int64>?, rowCount: Int, otherwise: Bool) {
+    self.otherwise = otherwise
+    sparse = [:]
+    guard let range else {
+      base = 0
+      dense = []
+      return
+    }
+    let (span, overflow) = range.upperBound.subtractingReportingOverflow(range.lowerBound)
+    base = range.lowerBound
+    let isDense = !overflow && span < Int64(max(1 << 16, rowCount * 16))
+    dense = isDense ? [UInt8](repeating: otherwise ? 1 : 0, count: Int(span) + 1) : []
+  }
+
+  mutating func set(_ key: Int64, _ result: Bool) {
+    if dense.isEmpty { sparse[key] = result } else { dense[Int(key - base)] = result ? 1 : 0 }
+  }
+
+  func matches(_ key: Int64) -> Bool {
+    if dense.isEmpty { return sparse[key] ?? otherwise }
+    let place = key &- base
+    return place >= 0 && place < Int64(dense.count) ? dense[Int(place)] != 0 : otherwise
+  }
+
+  /// The keys that answer differently from `otherwise`, ascending. Costs the range of the keys.
+  var exceptions: [Int64] {
+    if dense.isEmpty { return sparse.filter { $0.value != otherwise }.map(\.key).sorted() }
+    let usual: UInt8 = otherwise ? 1 : 0
+    return dense.indices.lazy.filter { dense[$0] != usual }.map { base + Int64($0) }
+  }
+
+  /// Fills `mask` for a column of keys.
+  func fill(_ mask: UnsafeMutablePointer<UInt8>, _ column: Column, count: Int) {
+    switch column.layout {
+    case .int8: fill(mask, column.values.assumingMemoryBound(to: Int8.self), count)
+    case .int16: fill(mask, column.values.assumingMemoryBound(to: Int16.self), count)
+    case .int32: fill(mask, column.values.assumingMemoryBound(to: Int32.self), count)
+    default: fill(mask, column.values.assumingMemoryBound(to: Int64.self), count)
+    }
+    let null: UInt8 = otherwise ? 1 : 0
+    column.nulls?.forEach(below: count) { mask[$0] = null }
+  }
+
+  private func fill<T: FixedWidthInteger>(
+    _ mask: UnsafeMutablePointer<UInt8>, _ keys: UnsafePointer<T>, _ count: Int
+  ) {
+    if dense.isEmpty {
+      for row in 0..<count { mask[row] = matches(Int64(keys[row])) ? 1 : 0 }
+      return
+    }
+    let null: UInt8 = otherwise ? 1 : 0
+    let limit = UInt64(dense.count)
+    dense.withUnsafeBufferPointer { table in
+      for row in 0..<count {
+        let place = UInt64(bitPattern: Int64(keys[row]) &- base)
+        mask[row] = place < limit ? table[Int(truncatingIfNeeded: place)] : null
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// A bound predicate made ready for one snapshot: to-one hops have become tests of keys, so that what remains
+// is evaluated on one chunk at a time, column by column.
+
+import Foundation
+
+/// A predicate ready to filter the chunks of one entity family of one snapshot.
+///
+/// Preparing costs one pass over the rows of each entity that a key path leads to.
+public struct PreparedPredicate {
+  indirect enum Node {
+    case constant(Bool)
+    case slot(Int, ValueTest)
+    /// The key in a slot; nil tests the row's own key.
+    case key(slot: Int?, KeyTest)
+    case general(GeneralTest)
+    case and([Node])
+    case or([Node])
+    case not(Node)
+  }
+
+  let root: Node
+
+  public init(_ predicate: BoundPredicate, source: any ChunkSource) {
+    root = Preparer(source: source).prepare(predicate.root)
+  }
+
+  /// Which way a chunk went as a whole.
+  enum Outcome { case none, all, mixed }
+}
+
+private struct Preparer {
+  let source: any ChunkSource
+
+  func prepare(_ node: BoundPredicate.Node) -> PreparedPredicate.Node {
+    switch node {
+    case .constant(let value): return .constant(value)
+    case .and(let parts): return .and(parts.map(prepare))
+    case .or(let parts): return .or(parts.map(prepare))
+    case .not(let part): return .not(prepare(part))
+    case .comparePaths(let left, let op, let right):
+      return .general(
+        GeneralTest(left: PathReader(left, source: source), op: op, right: PathReader(right, source: source)))
+    case .test(let path, let test): return prepare(path, test)
+    }
+  }
+
+  private func prepare(_ path: BoundPath, _ test: ValueTest) -> PreparedPredicate.Node {
+    guard let hop = path.hops.first else {
+      switch path.target {
+      case .slot(let slot): return .slot(slot, test)
+      case .ownKey: return .key(slot: nil, ownKeyTest(test))
+      }
+    }
+    var rest = path
+    rest.hops.removeFirst()
+    let relation = source.schema[hop]
+    let inner = prepare(rest, test)
+    if case .key(let slot) = relation.storage {
+      return .key(slot: slot, keyTest(over: relation.destination, inner, test.nullResult) { $0.key($1) })
+    }
+    guard case .inverse(let slot, _) = relation.storage else { return .constant(test.nullResult) }
+    let owners = InverseKeys(of: hop, source: source)
+    return .key(
+      slot: nil,
+      keyTest(over: relation.destination, inner, test.nullResult) { chunk, row in
+        let column = chunk.columns[slot]
+        if column.isNull(row) { return nil }
+        return owners.destination(of: column.integer(row)) == chunk.key(row) ? column.integer(row) : nil
+      })
+  }
+
+  /// The keys that `name` gives to the destination's live rows, no two the same, each with the answer of
+  /// `inner` for its row.
+  private func keyTest(
+    over destination: EntityID, _ inner: PreparedPredicate.Node, _ otherwise: Bool,
+    name: (Chunk, Int) -> Int64?
+  ) -> KeyTest {
+    let chunks = source.schema[destination].concreteFamily.flatMap(source.chunks)
+    var low = Int64.max
+    var high = Int64.min
+    for chunk in chunks {
+      for row in 0..<chunk.count where !chunk.isDeleted(row) {
+        guard let key = name(chunk, row) else { continue }
+        low = min(low, key)
+        high = max(high, key)
+      }
+    }
+    var result = KeyTest(
+      range: low <= high ? low...high : nil, rowCount: chunks.reduce(0) { $0 + $1.count },
+      otherwise: otherwise)
+    let filter = PreparedPredicate(root: inner)
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Chunk.capacity) { mask in
+      for chunk in chunks {
+        filter.fill(mask.baseAddress!, chunk)
+        for row in 0..<chunk.count where !chunk.isDeleted(row) {
+          if let key = name(chunk, row) { result.set(key, mask[row] != 0) }
+        }
+      }
+    }
+    return result
+  }
+
+  /// A test of the row's own key, which never is null.
+  private func ownKeyTest(_ test: ValueTest) -> KeyTest {
+    func only(_ keys: [Value]) -> KeyTest {
+      let ids = keys.compactMap { if case .key(let id) = $0 { id } else { nil } }
+      var result = KeyTest(range: ids.first.map { $0...ids.last! }, rowCount: ids.count, otherwise: false)
+      for id in ids { result.set(id, true) }
+      return result
+    }
+    switch test {
+    case .isIn(let values): return only(values)
+    case .compare(.equal, let value): return only([value])
+    case .compare(.notEqual, .key(let id)):
+      var result = KeyTest(range: id...id, rowCount: 1, otherwise: true)
+      result.set(id, false)
+      return result
+    case .isNull: return KeyTest(range: nil, rowCount: 0, otherwise: false)
+    case .isNotNull, .compare(.notEqual, _): return KeyTest(range: nil, rowCount: 0, otherwise: true)
+    case .compare, .between, .string:
+      return rangeTest(test)
+    }
+  }
+
+  /// Orderings of keys: rare, so every key of the snapshot is asked.
+  private func rangeTest(_ test: ValueTest) -> KeyTest {
+    var result = KeyTest(range: nil, rowCount: 0, otherwise: false)
+    for entity in source.schema.entities where !entity.isAbstract {
+      for chunk in source.chunks(of: entity.id) {
+        for row in 0..<chunk.count where test.matches(.key(chunk.key(row))) {
+          result.set(chunk.key(row), true)
+        }
+      }
+    }
+    return result
+  }
+}
+
+extension PreparedPredicate {
+  init(root: Node) {
+    self.root = root
+  }
+}

@@ -1,0 +1,158 @@
+// The engine behind every Cairn store: tables, snapshots, commits. How the bytes are kept is a store's own
+// affair; what rows there are and how they are found is decided here, once.
+
+import CairnModel
+package import Foundation
+import Synchronization
+
+/// Tables with snapshots for readers and one writer at a time.
+///
+/// A reader takes the current snapshot (a lock held for a retain) and reads without any lock from then on. A
+/// writer holds `writer` for the length of a commit, makes new versions of what it changes, and publishes.
+package final class TableEngine: Sendable {
+  package let schema: Schema
+  private let clock: @Sendable () -> Date
+  private let historyPolicy: HistoryPolicy
+  /// nil once the engine is closed.
+  private let current: Mutex<TableSnapshot?>
+  private let writer: Mutex<WriterState>
+
+  /// What only commits and reservations touch.
+  private struct WriterState {
+    /// The next key of each hierarchy, by root.
+    var nextKeys: [Int64]
+    var nextJoinKeys: [Int64]
+    var history: [Commit] = []
+    /// Commits up to here aren't kept.
+    var purgedThrough = Generation(0)
+  }
+
+  package init(schema: Schema, history: HistoryPolicy, clock: @escaping @Sendable () -> Date) {
+    self.schema = schema
+    self.clock = clock
+    historyPolicy = history
+    writer = Mutex(
+      WriterState(
+        nextKeys: [Int64](repeating: 1, count: schema.entities.count),
+        nextJoinKeys: [Int64](repeating: 1, count: schema.joins.count)))
+    current = Mutex(nil)
+    current.withLock { $0 = TableSnapshot(empty: schema, engine: ObjectIdentifier(self)) }
+  }
+
+  package func snapshot() throws -> any StoreSnapshot { try currentSnapshot() }
+
+  func currentSnapshot() throws -> TableSnapshot {
+    guard let snapshot = current.withLock({ $0 }) else { throw TableEngine.closed }
+    return snapshot
+  }
+
+  package func close() {
+    writer.withLock { _ in current.withLock { $0 = nil } }
+  }
+
+  static var closed: StoreError {
+    StoreError(
+      .storeClosed, "the store was closed", remedy: "open it again; snapshots taken before stay readable")
+  }
+
+  /// The tables of a snapshot. Throws `foreignSnapshot` for one that this engine didn't make.
+  func tables(of snapshot: any StoreSnapshot) throws -> TableSnapshot {
+    guard let own = snapshot as? TableSnapshot, own.engine == ObjectIdentifier(self) else {
+      throw StoreError(
+        .foreignSnapshot, "the snapshot is of another store", remedy: "take one from this store")
+    }
+    return own
+  }
+
+  // MARK: Writing
+
+  package func reserveKeys(_ count: Int, root: EntityID) throws -> Range<Int64> {
+    let entity = try requireEntity(root)
+    guard entity.root == root else {
+      throw StoreError(
+        .unknownKey,
+        "keys are reserved for the root of a hierarchy, which is \"\(schema[entity.root].name)\"",
+        entity: entity.name)
+    }
+    guard count >= 0 else {
+      throw StoreError(.malformedChangeSet, "\(count) keys can't be reserved", entity: entity.name)
+    }
+    return try writer.withLock { state in
+      _ = try currentSnapshot()
+      let first = state.nextKeys[root.index]
+      let (end, overflow) = first.addingReportingOverflow(Int64(count))
+      if overflow {
+        throw StoreError(.unsupportedRequest, "no keys are left after \(first)", entity: entity.name)
+      }
+      state.nextKeys[root.index] = end
+      return first..<end
+    }
+  }
+
+  package func commit(_ changes: ChangeSet) throws -> Commit {
+    try writer.withLock { state in
+      let base = try currentSnapshot()
+      var work = CommitWork(
+        base: base, changes: changes, nextKeys: state.nextKeys, nextJoinKeys: state.nextJoinKeys)
+      try work.check()
+      work.apply()
+      let commit = work.record(author: changes.author, contextName: changes.contextName, time: clock())
+      state.nextJoinKeys = work.nextJoinKeys
+      remember(commit, in: &state)
+      current.withLock { $0 = work.result }
+      return commit
+    }
+  }
+
+  // MARK: History
+
+  private func remember(_ commit: Commit, in state: inout WriterState) {
+    switch historyPolicy {
+    case .all: state.history.append(commit)
+    case .none: state.purgedThrough = commit.generation
+    case .newest(let limit):
+      state.history.append(commit)
+      while state.history.count > max(limit, 0) {
+        state.purgedThrough = state.history.removeFirst().generation
+      }
+    }
+  }
+
+  package func history(after generation: Generation) throws -> [Commit] {
+    try writer.withLock { state in
+      _ = try currentSnapshot()
+      if generation < state.purgedThrough {
+        throw StoreError(
+          .historyPurged,
+          "commits up to number \(state.purgedThrough.number) aren't kept, and those after \(generation.number) were asked for",
+          remedy: "read the store as a whole and go on from its current generation")
+      }
+      return state.history.filter { $0.generation > generation }
+    }
+  }
+
+  package func purgeHistory(through generation: Generation) throws {
+    try writer.withLock { state in
+      let newest = try currentSnapshot().generation
+      state.history.removeAll { $0.generation <= generation }
+      state.purgedThrough = max(state.purgedThrough, min(generation, newest))
+    }
+  }
+
+  // MARK: Small helpers of all requests
+
+  func requireEntity(_ id: EntityID) throws -> SchemaEntity {
+    guard schema.entities.indices.contains(id.index) else {
+      throw StoreError(.unknownEntity, "there is no entity number \(id.index)")
+    }
+    return schema[id]
+  }
+
+  /// What the rows and the indexes of the current generation take in memory.
+  package var footprint: Int {
+    guard let snapshot = try? currentSnapshot() else { return 0 }
+    return (snapshot.tables.compactMap { $0 } + snapshot.joins).reduce(0) {
+      $0 + $1.footprint + $1.indexes.footprint
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// One generation of a store's tables: what a reader holds.
+
+import CairnModel
+
+/// All tables as they were after one commit. Immutable; versions share everything that didn't change.
+final class TableSnapshot: StoreSnapshot, ChunkSource {
+  let generation: Generation
+  let schema: Schema
+  /// Which engine made it: another's snapshots are refused.
+  let engine: ObjectIdentifier
+  /// By entity; nil for abstract ones.
+  let tables: [Table?]
+  /// By join. A join's rows have the slots of `JoinSlot`.
+  let joins: [Table]
+
+  init(generation: Generation, schema: Schema, engine: ObjectIdentifier, tables: [Table?], joins: [Table]) {
+    self.generation = generation
+    self.schema = schema
+    self.engine = engine
+    self.tables = tables
+    self.joins = joins
+  }
+
+  /// No rows yet.
+  convenience init(empty schema: Schema, engine: ObjectIdentifier) {
+    self.init(
+      generation: Generation(0), schema: schema, engine: engine,
+      tables: schema.entities.map { entity in
+        entity.isAbstract ? nil : Table(entity: entity.id, types: entity.slots.map(\.type))
+      },
+      joins: schema.joins.map { Table(entity: schema[$0.source].owner, types: JoinSlot.types) })
+  }
+
+  func chunks(of entity: EntityID) -> [Chunk] { tables[entity.index]?.chunks.all ?? [] }
+
+  func locate(_ id: Int64, in entity: EntityID) -> (chunk: Chunk, row: Int)? {
+    for concrete in schema[entity].concreteFamily {
+      if let place = tables[concrete.index]?.locate(id) { return place }
+    }
+    return nil
+  }
+}
+
+/// The slots of a join table's rows.
+enum JoinSlot {
+  static let source = 0
+  static let target = 1
+  /// The place of the target in the source's list; null where that side isn't ordered.
+  static let sourceOrder = 2
+  static let targetOrder = 3
+
+  static let types: [ValueType] = [.key, .key, .int64, .int64]
+
+  static func key(_ side: JoinSide) -> Int { side == .source ? source : target }
+  static func order(_ side: JoinSide) -> Int { side == .source ? sourceOrder : targetOrder }
+}

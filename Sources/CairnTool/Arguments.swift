@@ -1,0 +1,99 @@
+// The tool's command line: what may be written, and what it means. Parsing has no effects.
+
+/// What the tool was called for.
+struct Arguments: Equatable {
+  enum Action: Equatable {
+    case print(String)
+    case tour(ColorChoice)
+  }
+
+  let action: Action
+
+  /// Throws `UsageError` for anything that the help doesn't mention.
+  init(parsing words: some Sequence<String>) throws {
+    var words = Array(words)[...]
+    switch words.popFirst() {
+    case nil: throw UsageError("what should it do?", help: Help.tool)
+    case "--help", "-h", "help": action = try Arguments.text(Help.tool, words)
+    case "--version": action = try Arguments.text("cairn \(Help.version)\n", words)
+    case "tour": action = try Arguments.tour(words)
+    case let word? where word.hasPrefix("-"): throw UsageError("there is no option \(word)", help: Help.tool)
+    case let word?: throw UsageError("there is no command \"\(word)\"", help: Help.tool)
+    }
+  }
+
+  private static func text(_ text: String, _ rest: ArraySlice<String>) throws -> Action {
+    if let extra = rest.first { throw UsageError("\"\(extra)\" is one word too many", help: Help.tool) }
+    return .print(text)
+  }
+
+  private static func tour(_ words: ArraySlice<String>) throws -> Action {
+    var words = words
+    var color = ColorChoice.auto
+    while let word = words.popFirst() {
+      switch word {
+      case "--help", "-h": return .print(Help.tour)
+      case "--color": color = try choice(words.popFirst())
+      case _ where word.hasPrefix("--color="): color = try choice(String(word.dropFirst("--color=".count)))
+      default: throw UsageError("the tour doesn't know \(word)", help: Help.tour)
+      }
+    }
+    return .tour(color)
+  }
+
+  private static func choice(_ word: String?) throws -> ColorChoice {
+    guard let choice = word.flatMap(ColorChoice.init) else {
+      throw UsageError("--color is always, never or auto", help: Help.tour)
+    }
+    return choice
+  }
+}
+
+/// When output has colours.
+enum ColorChoice: String {
+  case always, never
+  /// When it goes to a terminal, and NO_COLOR isn't set.
+  case auto
+}
+
+/// A command line that makes no sense.
+struct UsageError: Error {
+  let message: String
+  let help: String
+
+  init(_ message: String, help: String) {
+    self.message = message
+    self.help = help
+  }
+}
+
+/// What the tool says about itself.
+enum Help {
+  static let version = "0.1.0"
+
+  static let tool = """
+    Core Data for Linux: the command-line tool.
+
+    usage: cairn tour [--color always|never|auto]
+           cairn --help | --version
+
+    commands:
+      tour    builds a graph of 27,004 flights and shows what Cairn does with it
+
+    `cairn tour --help` says more about the tour.
+
+    """
+
+  static let tour = """
+    Builds a graph of New York's flights of January 2013 in memory, and shows, with the Swift line for
+    each step and the time it takes: saving, fetches across relationships, a sorted page, figures by
+    group, an edit that another context sees, and a snapshot that goes on seeing the old state.
+
+    usage: cairn tour [--color always|never|auto]
+
+      --color   colours: auto (the default) has them on a terminal only
+
+    It writes no files and takes a few seconds.
+
+    """
+}

@@ -1,0 +1,27 @@
+// The command-line tool: reads its arguments, does the work, and says by its exit code how it went.
+//
+// 0: done. 1: failed, with a sentence on standard error. 64: called wrongly, with the usage on standard error.
+
+import Cairn
+
+@main
+enum CairnCommand {
+  static func main() async {
+    do {
+      try await run(Arguments(parsing: CommandLine.arguments.dropFirst()))
+    } catch let error as UsageError {
+      Console.printError("cairn: \(error.message)\n\n\(error.help)")
+      exit(64)
+    } catch {
+      Console.printError("cairn: \(error)\n")
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: Arguments) async throws {
+    switch arguments.action {
+    case .print(let text): try Console(color: .never).write(text)
+    case .tour(let color): try await Tour(Console(color: color)).run()
+    }
+  }
+}

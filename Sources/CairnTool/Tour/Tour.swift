@@ -1,0 +1,242 @@
+// The tour: six steps through what Cairn does, each with the Swift line that does it and the time it takes.
+
+import Cairn
+
+/// Shows the steps, one after another.
+struct Tour {
+  private let console: Console
+  private let clock = ContinuousClock()
+
+  init(_ console: Console) {
+    self.console = console
+  }
+
+  /// Throws what goes wrong in a step; the steps before it have been shown.
+  func run() async throws {
+    try console.title("Cairn's tour: the flights that left New York in January 2013")
+    let tables = try FlightTables()
+    let container = try NSPersistentContainer.inMemory(name: "Flights", model: FlightModel.make())
+    try await build(container, tables)
+    let reader = container.newBackgroundContext()
+    try await reader.perform {
+      try fetch(reader)
+      try page(reader)
+      try aggregate(reader)
+    }
+    let before = try snapshot(container)
+    try await edit(container, reader)
+    try lookBack(before)
+  }
+
+  // MARK: 1
+
+  private func build(_ container: NSPersistentContainer, _ tables: FlightTables) async throws {
+    let context = container.newBackgroundContext()
+    context.transactionAuthor = "tour"
+    let time = try await context.perform {
+      try clock.measure {
+        try FlightImport(context).run(tables)
+        try context.save()
+      }
+    }
+    try console.step(1, "Build a graph of objects, and save it", time)
+    try console.code(
+      """
+      let flight = Flight(context: context)
+      flight.depDelay = 17
+      flight.airline = united          // united.flights has it, at once
+      try context.save()
+      """)
+    try await context.perform {
+      try console.table(
+        ["Airline", "Airport", "Plane", "Flight"].map { name in
+          [.init(name), .init(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: name)))]
+        })
+    }
+  }
+
+  // MARK: 2
+
+  private func fetch(_ context: NSManagedObjectContext) throws {
+    let late = Flight.fetchRequest() as NSFetchRequest<Flight>
+    late.predicateTree = .and([
+      .compare("depDelay", .greater, 60), .compare("airline.carrier", .equal, "UA"),
+    ])
+    late.sortDescriptors = [NSSortDescriptor(key: "depDelay", ascending: false)]
+    let saint = NSFetchRequest<Airport>(entityName: "Airport")
+    saint.predicateTree = .compare(
+      "name", .contains, "SAN J", options: [.caseInsensitive, .diacriticInsensitive])
+    var flights: [Flight] = []
+    var airports: [Airport] = []
+    let time = try clock.measure {
+      flights = try context.fetch(late)
+      airports = try context.fetch(saint)
+    }
+    try console.step(2, "Fetch by predicates, across relationships", time)
+    try console.code(
+      """
+      request.predicateTree = .and([
+        .compare("depDelay", .greater, 60), .compare("airline.carrier", .equal, "UA")])
+      let late = try context.fetch(request)
+      """)
+    try console.line(
+      "\(Console.grouped(flights.count)) of United's flights left more than an hour late, first of all:")
+    try console.table(flights.prefix(3).map(row))
+    try console.code(
+      "\n" + #".compare("name", .contains, "SAN J", options: [.caseInsensitive, .diacriticInsensitive])"#)
+    try console.table(airports.map { [.init($0.faa), .init($0.name ?? "")] })
+  }
+
+  private func row(_ flight: Flight) -> [Console.Cell] {
+    [
+      .init("\(flight.airline?.carrier ?? "?") \(flight.number)"),
+      .init("\(flight.origin?.faa ?? "?") to \(flight.destination?.faa ?? "?")"),
+      .init(flight.scheduled.formatted(.iso8601.year().month().day())),
+      flight.depDelay.map { .init(Int($0)) } ?? "",
+      "minutes late",
+    ]
+  }
+
+  // MARK: 3
+
+  private func page(_ context: NSManagedObjectContext) throws {
+    let request = NSFetchRequest<Flight>(entityName: "Flight")
+    request.sortDescriptors = [
+      NSSortDescriptor(key: "distance", ascending: false),
+      NSSortDescriptor(key: "airline.name", ascending: true),
+      NSSortDescriptor(key: "scheduled", ascending: true),
+    ]
+    request.fetchOffset = 40
+    request.fetchLimit = 5
+    var flights: [Flight] = []
+    let time = try clock.measure { flights = try context.fetch(request) }
+    try console.step(3, "A page of a sorted list", time)
+    try console.code(
+      """
+      request.sortDescriptors = [NSSortDescriptor(key: "distance", ascending: false), …]
+      request.fetchOffset = 40
+      request.fetchLimit = 5
+      """)
+    try console.table(
+      flights.map { flight in
+        row(flight)[..<3] + [
+          .init(Int(flight.distance)), "miles, with", .init(flight.airline?.name ?? ""),
+        ]
+      })
+  }
+
+  // MARK: 4
+
+  private func aggregate(_ context: NSManagedObjectContext) throws {
+    var rows: [AggregateRow] = []
+    let time = try clock.measure {
+      rows = try context.aggregate(
+        "Flight", groupBy: ["airline.name"], [.init(.count, nil), .init(.average, "arrDelay")])
+    }
+    try console.step(4, "Figures by group, from columns, without making objects", time)
+    try console.code(
+      """
+      try context.aggregate(
+        "Flight", groupBy: ["airline.name"], [.init(.count, nil), .init(.average, "arrDelay")])
+      """)
+    let ordered = rows.sorted { Value.compare($0.values[1], $1.values[1]) > 0 }
+    try console.table([["airline", "flights", "minutes late"]] + ordered.map(cells))
+  }
+
+  private func cells(_ row: AggregateRow) -> [Console.Cell] {
+    var cells: [Console.Cell] = []
+    for value in row.group + row.values {
+      switch value {
+      case .string(let text): cells.append(.init(text))
+      case .int(let number): cells.append(.init(Int(number)))
+      case .double(let number): cells.append(.init(number))
+      default: cells.append("–")
+      }
+    }
+    return cells
+  }
+
+  // MARK: 5
+
+  private func edit(_ container: NSPersistentContainer, _ reader: NSManagedObjectContext) async throws {
+    let editor = container.newBackgroundContext()
+    editor.name = "editor"
+    var names: [String] = []
+    let time = try await clock.measure {
+      let airline = try await reader.perform { try reader.fetch(Tour.delta()).first }
+      guard let airline else { throw TourError("the airline of the tour's edit isn't there") }
+      await reader.perform { names.append(airline.name) }
+      try await editor.perform {
+        try editor.fetch(Tour.delta()).first?.name = "Delta, edited on the tour"
+        try editor.save()
+      }
+      await reader.perform {
+        names.append(airline.name)
+        reader.refresh(airline, mergeChanges: true)
+        names.append(airline.name)
+      }
+    }
+    try console.step(5, "An edit saved in one context, seen in another", time)
+    try console.code(
+      """
+      airline.name = "Delta, edited on the tour"
+      try editor.save()
+      reader.refresh(airline, mergeChanges: true)
+      """)
+    try console.table([
+      ["before", .init(names[0])],
+      ["after the save", .init(names[1]), "an object keeps what it has read …"],
+      ["after a refresh", .init(names[2]), "… until it is refreshed"],
+    ])
+  }
+
+  private static let isDelta = PredicateTree.compare("carrier", .equal, "DL")
+
+  private static func delta() -> NSFetchRequest<Airline> {
+    let request = NSFetchRequest<Airline>(entityName: "Airline")
+    request.predicateTree = isDelta
+    return request
+  }
+
+  // MARK: 6
+
+  /// A store, and one of its generations.
+  private struct Moment {
+    let store: any PersistentStore
+    let snapshot: any StoreSnapshot
+
+    /// The name of the airline of step 5, as it was then.
+    func airlineName() throws -> String {
+      let airline = try store.schema.requireEntity(named: "Airline")
+      let rows = try store.fetch(StoreRequest(entity: airline.id, predicate: isDelta), in: snapshot)
+      guard rows.count == 1, let slot = airline.slot(named: "name"),
+        case .string(let name) = rows.value(0, slot: slot)
+      else { throw TourError("the airline of the tour's edit isn't there") }
+      return name
+    }
+  }
+
+  private func snapshot(_ container: NSPersistentContainer) throws -> Moment {
+    guard let store = container.persistentStoreCoordinator.persistentStores.first?.store else {
+      throw TourError("the container has no store")
+    }
+    return Moment(store: store, snapshot: try store.snapshot())
+  }
+
+  private func lookBack(_ before: Moment) throws {
+    var rows: [[Console.Cell]] = []
+    let time = try clock.measure {
+      let now = Moment(store: before.store, snapshot: try before.store.snapshot())
+      rows = try [before, now].map { moment in
+        [.init("generation \(moment.snapshot.generation.number)"), .init(try moment.airlineName())]
+      }
+    }
+    try console.step(6, "A snapshot taken before the edit sees the old state", time)
+    try console.code(
+      """
+      let before = try store.snapshot()   // costs a reference
+      try store.fetch(request, in: before)
+      """)
+    try console.table(rows)
+  }
+}

@@ -1,0 +1,150 @@
+// What contexts do when their store fails, with a store that fails when it is told to.
+
+import Cairn
+import Testing
+
+@testable import CairnGraph
+
+/// A store in memory whose answers can be replaced by an error, or spoilt.
+///
+/// Sendable: the switches are set by the one test that uses the store.
+final class FailingStore: PersistentStore, @unchecked Sendable {
+  static let traits = StoreTraits(type: "Failing", isDurable: false, isFileBased: false)
+  private let store: MemoryStore
+  var failsReads = false
+  var failsCommits = false
+  var spoilsRows = false
+
+  init(schema: Schema) { store = MemoryStore(schema: schema) }
+
+  private func read<T>(_ work: () throws -> T) throws -> T {
+    if failsReads { throw StoreError(.fileSystem, "the disk is gone") }
+    return try work()
+  }
+
+  /// The batch without the last column of its chunks.
+  private func spoil(_ batch: RowBatch) -> RowBatch {
+    if !spoilsRows { return batch }
+    let chunks = batch.chunks.map { chunk in
+      Chunk(
+        entity: chunk.entity, count: chunk.count, firstKey: chunk.firstKey, explicitKeys: nil,
+        versions: chunk.versions, deleted: chunk.deleted, columns: chunk.columns.dropLast())
+    }
+    return RowBatch(chunks: chunks, places: batch.places)
+  }
+
+  var schema: Schema { store.schema }
+  var metadata: StoreMetadata {
+    get { store.metadata }
+    set { store.metadata = newValue }
+  }
+
+  func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
+
+  func fetch(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> RowBatch {
+    try read { spoil(try store.fetch(request, in: snapshot)) }
+  }
+
+  func count(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> Int {
+    try read { try store.count(request, in: snapshot) }
+  }
+
+  func aggregate(_ request: AggregateRequest, in snapshot: any StoreSnapshot) throws -> [AggregateRow] {
+    try read { try store.aggregate(request, in: snapshot) }
+  }
+
+  func rows(_ keys: [RowKey], in snapshot: any StoreSnapshot) throws -> RowBatch {
+    try read { spoil(try store.rows(keys, in: snapshot)) }
+  }
+
+  func related(
+    _ sources: [RowKey], through relationship: RelationshipID, in snapshot: any StoreSnapshot
+  ) throws -> RelatedKeys {
+    try read { try store.related(sources, through: relationship, in: snapshot) }
+  }
+
+  func commit(_ changes: ChangeSet) throws -> Commit {
+    if failsCommits { throw StoreError(.fileSystem, "the disk is full") }
+    return try store.commit(changes)
+  }
+
+  func reserveKeys(_ count: Int, root: EntityID) throws -> Range<Int64> {
+    try store.reserveKeys(count, root: root)
+  }
+
+  func history(after generation: Generation) throws -> [Commit] { try store.history(after: generation) }
+  func purgeHistory(through generation: Generation) throws { try store.purgeHistory(through: generation) }
+  func close() throws { try store.close() }
+}
+
+@Suite struct StoreFailureTests {
+  let context: NSManagedObjectContext
+  let store: FailingStore
+
+  init() throws {
+    StoreRegistry.register(StoreFactory(type: "Failing") { FailingStore(schema: $0.schema) })
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModel.make())
+    let facade = try coordinator.addPersistentStore(ofType: "Failing", configurationName: nil, at: nil)
+    store = try #require(facade.store as? FailingStore)
+    context = NSManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+  }
+
+  private func savedTag() throws -> Tag {
+    let tag = Tag(context: context)
+    tag.text = "red"
+    try context.save()
+    return tag
+  }
+
+  @Test func `a commit that fails leaves the context as it was, and a later save succeeds`() throws {
+    let tag = Tag(context: context)
+    tag.text = "red"
+    store.failsCommits = true
+    let error = #expect(throws: NSError.self) { try context.save() }
+    #expect(error?.domain == NSCocoaErrorDomain && error?.code == 134_030)
+    #expect(error?.userInfo[NSUnderlyingErrorKey] as? StoreError == StoreError(.fileSystem, ""))
+    #expect(tag.isInserted && tag.objectID.isTemporaryID && tag.text == "red")
+    store.failsCommits = false
+    try context.save()
+    #expect(!tag.objectID.isTemporaryID)
+  }
+
+  @Test func `what fails after a commit doesn't fail the save`() throws {
+    let tag = Tag(context: context)
+    tag.text = "red"
+    store.failsReads = true
+    try context.save()
+    #expect(!context.hasChanges && tag.isFault && !tag.objectID.isTemporaryID)
+    store.failsReads = false
+    #expect(tag.text == "red")
+  }
+
+  @Test func `an error under a getter is thrown by the next fetch or save`() throws {
+    let tag = try savedTag()
+    context.refresh(tag, mergeChanges: false)
+    store.failsReads = true
+    #expect(tag.text.isEmpty && tag.people.isEmpty)
+    store.failsReads = false
+    #expect(throws: StoreError(.fileSystem, "")) { try context.fetch(request(Tag.self)) }
+    #expect(try context.fetch(request(Tag.self)).count == 1)
+    context.refresh(tag, mergeChanges: false)
+    #expect(tag.text == "red")
+  }
+
+  @Test func `rows that don't have the model's columns are refused`() throws {
+    let tag = try savedTag()
+    store.spoilsRows = true
+    #expect(throws: StoreError(.corrupt, "")) { try context.fetch(request(Tag.self)) }
+    context.refresh(tag, mergeChanges: false)
+    #expect(tag.text.isEmpty)
+    #expect(throws: StoreError(.corrupt, "")) { try context.save() }
+  }
+
+  @Test func `an error of a fetch is thrown as it is`() throws {
+    store.failsReads = true
+    #expect(throws: StoreError(.fileSystem, "")) { try context.fetch(request(Tag.self)) }
+    #expect(throws: StoreError(.fileSystem, "")) { try context.count(for: request(Tag.self)) }
+    #expect(throws: StoreError(.fileSystem, "")) { try context.aggregate("Tag", [.init(.count, nil)]) }
+  }
+}

@@ -1,0 +1,217 @@
+// What a predicate is refused for, and that the error says where.
+
+import Foundation
+import Testing
+
+@testable import CairnModel
+
+struct BindingTests {
+  private let schema = try! Schema(
+    SchemaDescription(entities: [
+      .init(
+        name: "Note",
+        attributes: [
+          .init("title", .string), .init("count", .int32), .init("at", .date), .init("id", .uuid),
+          .init("link", .uri),
+          .init("body", .data), .init("cache", .string, isTransient: true),
+          .init(
+            "place", .composite([.init("lat", .double), .init("inner", .composite([.init("x", .int16)]))])),
+        ],
+        relationships: [
+          .init("tags", to: "Tag", inverse: "notes"), .init("folder", to: "Folder", maxCount: 1),
+          .init("draft", to: "Folder", maxCount: 1, isTransient: true),
+        ]),
+      .init(name: "Tag", relationships: [.init("notes", to: "Note", inverse: "tags")]),
+      .init(name: "Folder", attributes: [.init("name", .string)]),
+    ]))
+
+  /// Expects the refusal, at this place, with these words in it.
+  private func expectRefusal(
+    _ tree: PredicateTree, _ code: StoreError.Code = .unbindablePredicate, at property: String?,
+    of entity: String = "Note", _ words: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    do {
+      _ = try BoundPredicate(tree, to: EntityID(0), in: schema)
+      Issue.record("\(tree) was accepted", sourceLocation: sourceLocation)
+    } catch let error as StoreError {
+      #expect(error.code == code, sourceLocation: sourceLocation)
+      #expect(
+        error.entity == entity && error.property == property, "\(error)", sourceLocation: sourceLocation)
+      #expect(error.message.contains(words), "\(error)", sourceLocation: sourceLocation)
+    } catch {
+      Issue.record("\(error)", sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test func `names that aren't there, with the names that are`() throws {
+    expectRefusal(.compare("titel", .equal, "x"), .unknownProperty, at: "titel", "no property")
+    expectRefusal(
+      .compare("folder.title", .equal, "x"), .unknownProperty, at: "title", of: "Folder", "no property")
+    expectRefusal(
+      .compare("title.length", .equal, 1), .unknownProperty, at: "title.length", "no such element")
+    expectRefusal(.compare("place.lon", .equal, 1), at: "place.lon", "one of its elements")
+    expectRefusal(.compare("", .equal, 1), .unknownProperty, at: "", "no property")
+    expectRefusal(
+      .compare("folder..name", .equal, "x"), .unknownProperty, at: "", of: "Folder", "no property")
+    let error = #expect(throws: StoreError.self) {
+      try BoundPredicate(.compare("folder.titel", .equal, "x"), to: EntityID(0), in: schema)
+    }
+    #expect(error?.remedy == "its properties are: name")
+  }
+
+  @Test func `paths that have no single stored value`() {
+    expectRefusal(.compare("tags", .equal, .null), at: "tags", "to-many")
+    expectRefusal(.compare("tags.name", .equal, "x"), at: "tags", "to-many")
+    expectRefusal(.compare("draft.name", .equal, "x"), at: "draft", "transient")
+    expectRefusal(.compare("cache", .equal, "x"), .unknownProperty, at: "cache", "transient")
+    expectRefusal(.compare("place", .equal, 1), at: "place", "elements")
+    expectRefusal(.compare("place.inner", .equal, 1), at: "place.inner", "elements")
+  }
+
+  @Test func `an ordering of values that have no order with each other`() {
+    for (path, value) in [
+      ("count", "5" as Value), ("title", 5), ("at", 5), ("id", "x"), ("link", "x"), ("body", "x"),
+      ("folder", 1),
+      ("title", .bool(true)), ("place.lat", "x"), ("place.inner.x", .date(.distantPast)),
+    ] {
+      for op in [ComparisonOperator.less, .lessOrEqual, .greater, .greaterOrEqual] {
+        expectRefusal(.compare(path, op, value), at: path, "\(op)")
+        expectRefusal(
+          .comparison(.init(.constant(value), op, .path(path))), at: path, "\(op.mirrored(constant: value)!)")
+      }
+      expectRefusal(.between(path, value, value), at: path, "BETWEEN")
+      #expect(throws: Never.self, "equality is only false") {
+        try BoundPredicate(.compare(path, .equal, value), to: EntityID(0), in: schema)
+      }
+    }
+    expectRefusal(
+      .comparison(.init(.path("count"), .less, .path("title"))), at: "count", "number and a string")
+    expectRefusal(.comparison(.init(.evaluatedObject, .less, .constant(5))), at: "SELF", "key")
+  }
+
+  @Test func `string operators on what is no string`() {
+    for op in [ComparisonOperator.beginsWith, .endsWith, .contains, .like, .matches] {
+      expectRefusal(.compare("count", op, "x"), at: "count", "number and a string")
+      expectRefusal(.compare("title", op, 5), at: "title", "needs a string")
+    }
+    expectRefusal(.compare("count", .isIn, "x"), at: "count", "number and a string")
+    expectRefusal(
+      .comparison(.init(.path("title"), .contains, .path("folder.name"))), at: "title", "two properties")
+    expectRefusal(
+      .comparison(.init(.path("title"), .equal, .path("title"), options: .caseInsensitive)), at: "title",
+      "two")
+    expectRefusal(
+      .comparison(.init(.constant("x"), .beginsWith, .path("title"))), at: "title", "constant on the left")
+  }
+
+  @Test func `lists and patterns that are none`() {
+    expectRefusal(
+      .comparison(.init(.path("count"), .between, .list([.constant(1)]))), at: "count", "not of 1")
+    expectRefusal(.compare("count", .between, 5), at: "count", "needs a list")
+    expectRefusal(.compare("count", .isIn, 5), at: "count", "needs a list")
+    expectRefusal(.compare("count", .isIn, .null), at: "count", "needs a list")
+    expectRefusal(
+      .comparison(.init(.path("count"), .equal, .list([.constant(1)]))), at: "count", "with a list")
+    expectRefusal(
+      .comparison(.init(.path("count"), .isIn, .list([.path("count")]))), at: "count", "holds constants")
+    expectRefusal(.comparison(.init(.list([]), .equal, .constant(1))), at: "SELF", "list")
+    for pattern in ["[", "a)(b", "(", "*"] {
+      expectRefusal(.compare("title", .matches, .string(pattern)), at: "title", "regular expression")
+    }
+    expectRefusal(.compare("title", .equal, .composite(["a": 1])), at: "title", "composite")
+  }
+
+  @Test func `a tree nested deeper than a hundred`() {
+    func nested(_ depth: Int) -> PredicateTree {
+      (0..<depth).reduce(.constant(true)) { tree, _ in .not(tree) }
+    }
+    #expect(throws: Never.self) { try BoundPredicate(nested(99), to: EntityID(0), in: schema) }
+    expectRefusal(nested(100), at: nil, "deeper")
+  }
+
+  @Test func `an AND within an AND is no deeper, nor an OR within an OR: chains built two by two`() throws {
+    let leaves = (0..<2000).map { PredicateTree.compare("count", .equal, .int($0)) }
+    for chain in [
+      leaves.reduce(.constant(false)) { .or([$0, $1]) }, leaves.reduce(.constant(false)) { .or([$1, $0]) },
+    ] as [PredicateTree] {
+      let bound = try BoundPredicate(.and([.constant(true), .and([chain])]), to: EntityID(0), in: schema)
+      guard case .and(let parts) = bound.root, parts.count == 2, case .or(let tests) = parts[1] else {
+        Issue.record("\(bound.root)")
+        return
+      }
+      #expect(tests.count == 2001)
+    }
+    #expect(throws: Never.self) { try BoundPredicate(.and([.or([])]), to: EntityID(0), in: schema) }
+  }
+
+  /// Half a megabyte is what secondary threads have on Apple's platforms.
+  @Test func `the deepest tree that is accepted fits the stack of a small thread`() {
+    let rows = (1...1000).map { TestSource.Row(key: Int64($0), values: ["count": .int(Int64($0))]) }
+    let source = TestSource(schema, ["Note": rows])
+    let tree = (0..<99).reduce(PredicateTree.compare("count", .greater, 900)) { tree, level in
+      let other = PredicateTree.compare("count", .greater, .int(Int64(level)))
+      return level % 2 == 0 ? .and([other, tree]) : .or([.not(other), tree])
+    }
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let query = try? RowQuery(
+        entity: EntityID(0), includesSubentities: true, predicate: tree, source: source)
+      #expect((query?.count() ?? 0) > 0)
+      done.signal()
+    }
+    thread.stackSize = 512 * 1024
+    thread.start()
+    done.wait()
+  }
+
+  @Test func `paths end in slots, in keys, or in the key of the row they lead to`() throws {
+    func bound(_ path: String) throws -> BoundPath {
+      try BoundPath(path.split(separator: ".").map(String.init), from: EntityID(0), in: schema)
+    }
+    let latitude = try bound("place.lat")
+    #expect(latitude.hops.isEmpty && latitude.type == .double)
+    #expect(latitude.target == .slot(try #require(schema[EntityID(0)].slot(named: "place.lat"))))
+    #expect(try bound("place.inner.x").type == .int16)
+    #expect(try bound("folder").type == .key && bound("folder").hops.isEmpty)
+    #expect(try bound("folder.name").hops.count == 1)
+    #expect(try BoundPath([], from: EntityID(0), in: schema).target == .ownKey)
+  }
+
+  @Test func `a constant on the left is mirrored; a string there may contain the property or be in it`()
+    throws
+  {
+    let rows = ["lic", "Alice", "x"].enumerated().map {
+      TestSource.Row(key: Int64($0 + 1), values: ["title": .string($1)])
+    }
+    let source = TestSource(schema, ["Note": rows])
+    func ids(_ left: Value, _ op: ComparisonOperator) throws -> [Int64] {
+      let tree = PredicateTree.comparison(.init(.constant(left), op, .path("title")))
+      #expect(try disagreements(tree, "Note", source).isEmpty)
+      return try RowQuery(entity: EntityID(0), includesSubentities: true, predicate: tree, source: source)
+        .rows(sort: [], offset: 0, limit: nil).ids
+    }
+    #expect(try ids("lic", .isIn) == [1, 2])
+    #expect(try ids("Alice", .contains) == [1, 2])
+    #expect(try ids("b", .less) == [1, 3])
+    #expect(try ids("x", .notEqual) == [1, 2])
+  }
+
+  @Test func `constants on both sides are answered when bound`() throws {
+    func answer(_ left: Value, _ op: ComparisonOperator, _ right: ExpressionTree) throws -> Bool {
+      guard
+        case .constant(let result) = try BoundPredicate(
+          .comparison(.init(.constant(left), op, right)), to: EntityID(0), in: schema
+        ).root
+      else { return false }
+      return result
+    }
+    #expect(try answer(.null, .equal, .constant(.null)) && !answer(.null, .notEqual, .constant(.null)))
+    #expect(try !answer(.null, .less, .constant(5)) && answer(.null, .notEqual, .constant(5)))
+    #expect(try !answer(.null, .like, .constant(.null)) && !answer("a", .contains, .constant(.null)))
+    #expect(
+      try answer(5, .isIn, .list([.constant("x"), .constant(5)]))
+        && !answer(.null, .isIn, .list([.constant(.null)])))
+    #expect(try answer(5, .between, .list([.constant(5), .constant(6)])))
+    #expect(try !answer(.null, .between, .list([.constant(5), .constant(6)])))
+  }
+}
