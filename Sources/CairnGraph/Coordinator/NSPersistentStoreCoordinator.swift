@@ -2,7 +2,6 @@
 
 import CairnModel
 public import Foundation
-import Synchronization
 
 /// Opens the store that the contexts of one model share.
 ///
@@ -11,7 +10,7 @@ import Synchronization
 /// Sendable: the list of stores stands behind a lock, everything else is constant.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   public final let managedObjectModel: NSManagedObjectModel
-  private final let stores = Mutex<[NSPersistentStore]>([])
+  private final let stores = Lock<[NSPersistentStore]>([])
 
   /// Freezes the model. Its faults, if it has any, are thrown when a store is added.
   public init(managedObjectModel model: NSManagedObjectModel) {

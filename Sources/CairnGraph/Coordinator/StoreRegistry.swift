@@ -5,7 +5,6 @@
 
 package import CairnModel
 package import Foundation
-import Synchronization
 
 /// How to open one kind of store.
 package struct StoreFactory: Sendable {
@@ -34,7 +33,7 @@ package protocol StoreFactoryProvider: AnyObject {
 
 /// The process's store types.
 package enum StoreRegistry {
-  private static let registered = Mutex<[String: StoreFactory]>([:])
+  private static let registered = Lock<[String: StoreFactory]>([:])
 
   /// Asked once, on first need.
   private static let builtIn: [String: StoreFactory] = {

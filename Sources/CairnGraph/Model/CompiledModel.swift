@@ -3,7 +3,6 @@
 
 import CairnModel
 import Foundation
-import Synchronization
 
 /// A model that compiled.
 final class CompiledModel: Sendable {
@@ -12,7 +11,7 @@ final class CompiledModel: Sendable {
   let entities: [CompiledEntity]
   /// In the order of `schema.relationships`.
   let relations: [Relation]
-  private let classes: Mutex<[Int: NSManagedObject.Type]>
+  private let classes: Lock<[Int: NSManagedObject.Type]>
 
   init(schema: Schema, entities descriptions: [NSEntityDescription]) {
     self.schema = schema
@@ -26,7 +25,7 @@ final class CompiledModel: Sendable {
       description.compiledIndex = index
       given[index] = description.givenClass
     }
-    classes = Mutex(given)
+    classes = Lock(given)
   }
 
   subscript(id: EntityID) -> CompiledEntity { entities[id.index] }

@@ -1,7 +1,7 @@
 // The model: the entities that a coordinator works with. Mutable until first used, constant from then on.
 
+import CairnModel
 public import Foundation
-import Synchronization
 
 /// A set of entities.
 ///
@@ -11,7 +11,7 @@ import Synchronization
 /// Sendable: as `NSPropertyDescription`; what is computed after freezing stands behind a lock.
 open class NSManagedObjectModel: NSObject, @unchecked Sendable {
   private final var isFrozen = false
-  private final let compilation = Mutex<Result<CompiledModel, any Error>?>(nil)
+  private final let compilation = Lock<Result<CompiledModel, any Error>?>(nil)
 
   /// In the order they were given.
   public final var entities: [NSEntityDescription] = [] {

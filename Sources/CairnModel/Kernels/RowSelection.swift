@@ -8,7 +8,9 @@ struct RowSelection {
 
   /// The selected rows in the order of the chunks.
   func places() -> [RowBatch.Place] {
-    [RowBatch.Place](unsafeUninitializedCapacity: count) { buffer, filled in
+    // Of no rows, the standard library would write a count of 0 into the one empty array that all threads share.
+    if count == 0 { return [] }
+    return [RowBatch.Place](unsafeUninitializedCapacity: count) { buffer, filled in
       for (index, chunk) in chunks.enumerated() {
         guard let mask = masks[index] else {
           for row in 0..<chunk.count {

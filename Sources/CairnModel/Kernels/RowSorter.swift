@@ -10,6 +10,7 @@ struct RowSorter {
 
   /// The first `limit` rows in order.
   func sorted(_ selection: RowSelection, limit: Int) -> [RowBatch.Place] {
+    if selection.count == 0 { return [] }
     let limit = min(limit, selection.count)
     let isWindow = limit < selection.count / 4
     if isWindow, sortsManyStrings(selection, limit) { return topByValues(selection, limit) }

@@ -9,7 +9,8 @@ public struct ChangeSet: Sendable {
     public var entity: EntityID
     /// Reserved with `reserveKeys`, ascending.
     public var keys: [Int64]
-    /// One entry a slot; nil makes the slot null in all of these rows.
+    /// One entry a slot; nil makes the slot null in all of these rows. A row that leads to the owner of an
+    /// ordered list and is given no place (its `#order` slot is null) goes to the end of the list.
     public var columns: [Column?]
 
     public init(entity: EntityID, keys: [Int64], columns: [Column?]) {

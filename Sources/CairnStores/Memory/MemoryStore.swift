@@ -2,14 +2,13 @@
 
 public import CairnModel
 public import Foundation
-import Synchronization
 
 /// A store whose rows live as long as it does. Uniqueness, history and snapshots as in every Cairn store.
 public final class MemoryStore: PersistentStore {
   public static let traits = StoreTraits(type: "InMemory", isDurable: false, isFileBased: false)
 
   private let engine: TableEngine
-  private let entries: Mutex<StoreMetadata>
+  private let entries: Lock<StoreMetadata>
 
   /// An empty store. `history` says how many commits are kept for `history(after:)`; `clock` gives their times.
   public init(
@@ -17,7 +16,7 @@ public final class MemoryStore: PersistentStore {
     clock: @escaping @Sendable () -> Date = { Date() }
   ) {
     engine = TableEngine(schema: schema, history: history, clock: clock)
-    entries = Mutex(StoreMetadata(uuid: uuid, type: MemoryStore.traits.type))
+    entries = Lock(StoreMetadata(uuid: uuid, type: MemoryStore.traits.type))
   }
 
   public var schema: Schema { engine.schema }

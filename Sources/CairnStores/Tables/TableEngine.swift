@@ -3,7 +3,6 @@
 
 import CairnModel
 package import Foundation
-import Synchronization
 
 /// Tables with snapshots for readers and one writer at a time.
 ///
@@ -14,8 +13,8 @@ package final class TableEngine: Sendable {
   private let clock: @Sendable () -> Date
   private let historyPolicy: HistoryPolicy
   /// nil once the engine is closed.
-  private let current: Mutex<TableSnapshot?>
-  private let writer: Mutex<WriterState>
+  private let current: Lock<TableSnapshot?>
+  private let writer: Lock<WriterState>
 
   /// What only commits and reservations touch.
   private struct WriterState {
@@ -31,11 +30,11 @@ package final class TableEngine: Sendable {
     self.schema = schema
     self.clock = clock
     historyPolicy = history
-    writer = Mutex(
+    writer = Lock(
       WriterState(
         nextKeys: [Int64](repeating: 1, count: schema.entities.count),
         nextJoinKeys: [Int64](repeating: 1, count: schema.joins.count)))
-    current = Mutex(nil)
+    current = Lock(nil)
     current.withLock { $0 = TableSnapshot(empty: schema, engine: ObjectIdentifier(self)) }
   }
 

@@ -10,7 +10,6 @@
 // waits for an index that is being built only where it asks for one itself, to check uniqueness or links.
 
 import CairnModel
-import Synchronization
 
 /// Finds rows of one table by the values of some of its slots.
 final class TableIndexes: Sendable {
@@ -33,9 +32,9 @@ final class TableIndexes: Sendable {
   }
 
   private let types: [ValueType]
-  private let state = Mutex(State())
+  private let state = Lock(State())
   /// Held while an index is built or caught up, so that two readers don't do the same work; never by `note`.
-  private let building = Mutex(())
+  private let building = Lock(())
 
   init(types: [ValueType]) {
     self.types = types
