@@ -43,16 +43,36 @@ final class ContextQueue: Sendable {
   /// caller. That is a programmer error, told apart by time.
   private func syncMain(_ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
-      let item = DispatchWorkItem(block: body)
+      let work = BorrowedWork(body)
       let started = DispatchSemaphore(value: 0)
-      queue.async { started.signal() }
-      queue.async(execute: item)
+      let done = DispatchSemaphore(value: 0)
+      queue.async {
+        started.signal()
+        work.run()
+        done.signal()
+      }
       if started.wait(timeout: .now() + ContextQueue.patience) == .timedOut {
         fatalError(
           "performAndWait on the main queue has waited 60 seconds for it: the main thread is blocked, or "
             + "doesn't serve the main queue")
       }
-      item.wait()
+      done.wait()
     }
+  }
+}
+
+/// A block that somebody else's stack owns, to be run once on another thread.
+///
+/// The queue may keep what was put into it for a moment longer than it runs, and a borrowed block mustn't
+/// outlive its lender's wait: so the queue keeps this box, and the box lets go of the block before the lender is
+/// told. Sendable: the lender makes it and then waits; in between only `run` touches it.
+private final class BorrowedWork: @unchecked Sendable {
+  private var body: (() -> Void)?
+
+  init(_ body: @escaping () -> Void) { self.body = body }
+
+  func run() {
+    body?()
+    body = nil
   }
 }
