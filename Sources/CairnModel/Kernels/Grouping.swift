@@ -77,6 +77,9 @@ struct Grouping {
     if let mask {
       for row in 0..<count where mask[row] == 0 { numbers[row] = Grouping.unselected }
     }
+    // Once every number has its first row, later chunks have nothing to add.
+    let isComplete = firstRows.dropFirst(column.nulls == nil ? 1 : 0).allSatisfy { $0.chunk >= 0 }
+    if isComplete { return numbers }
     firstRows.withUnsafeMutableBufferPointer { firstRows in
       for row in 0..<count {
         let number = Int(numbers[row])
