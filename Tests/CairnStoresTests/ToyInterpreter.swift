@@ -16,6 +16,7 @@ struct ToyInterpreter {
     case .and(let parts), .or(let parts): for part in parts { try check(part) }
     case .not(let part): try check(part)
     case .comparison(let comparison): try check(comparison)
+    case .opaque: throw misfit("a block")
     }
   }
 
@@ -63,6 +64,7 @@ struct ToyInterpreter {
     case .keyPath(let names): return try ToyPath(names, from: entity, in: question.schema).type.family
     case .evaluatedObject: return .key
     case .list: throw misfit("a list on the left")
+    default: throw misfit("beyond the toy")
     }
   }
 
@@ -82,6 +84,7 @@ struct ToyInterpreter {
         return isListed(left, c.op, try elements.map { try value($0, row) })
       }
       return try compare(left, c.op, try value(c.right, row), c.options)
+    case .opaque: throw misfit("a block")
     }
   }
 
@@ -91,7 +94,7 @@ struct ToyInterpreter {
     case .keyPath(let names):
       question.value(try ToyPath(names, from: entity, in: question.schema), row, entity)
     case .evaluatedObject: .key(row)
-    case .list: .null
+    default: .null
     }
   }
 

@@ -41,6 +41,7 @@ private struct Binder {
     case .or: return .or(try Binder.parts(of: tree).map { try bind($0, depth: depth + 1) })
     case .not(let part): return .not(try bind(part, depth: depth + 1))
     case .comparison(let comparison): return try bind(comparison)
+    case .opaque: throw error("a block can't be asked of columns", "SELF")
     }
   }
 
@@ -61,6 +62,9 @@ private struct Binder {
   private var name: String { schema[entity].name }
 
   private func bind(_ c: PredicateTree.Comparison) throws -> BoundPredicate.Node {
+    guard c.modifier == .direct, c.options.subtracting([.caseInsensitive, .diacriticInsensitive]).isEmpty else {
+      throw error("columns don't answer this comparison", describe(c.left))
+    }
     switch (c.left, c.right) {
     case (.constant(let left), .constant(let right)):
       return .constant(try constantTest(c.op, right, c.options, left.family, "\(left)").matches(left))
@@ -181,6 +185,7 @@ private struct Binder {
     case .evaluatedObject: return BoundPath(hops: [], target: .ownKey, type: .key)
     case .list: throw error("a list stands only on the right of IN and BETWEEN", "SELF")
     case .constant(let value): throw error("\(value) stands where a property is needed", "SELF")
+    default: throw error("columns don't answer this expression", "SELF")
     }
   }
 
