@@ -1,7 +1,7 @@
 // Saving: one change set, one commit, and the objects on their new rows.
 
 import CairnModel
-public import Foundation
+import Foundation
 
 extension NSManagedObjectContext {
   /// Saves every unsaved change, or none.
@@ -79,23 +79,3 @@ extension NSManagedObjectContext {
     }
   }
 }
-
-// MARK: - Notifications
-
-extension Notification.Name {
-  /// Before a save with changes. The object is the context.
-  public static let NSManagedObjectContextWillSave = Notification.Name(
-    "NSManagingContextWillSaveChangesNotification")
-  /// After a save. The object is the context; `userInfo` has sets of objects under `NSInsertedObjectsKey` and
-  /// `NSUpdatedObjectsKey`. Posted on the context's queue.
-  public static let NSManagedObjectContextDidSave = Notification.Name(
-    "NSManagingContextDidSaveChangesNotification")
-}
-
-extension NSManagedObjectContext {
-  public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
-  public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
-}
-
-public let NSInsertedObjectsKey = "inserted"
-public let NSUpdatedObjectsKey = "updated"

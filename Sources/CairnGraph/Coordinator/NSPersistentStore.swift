@@ -3,17 +3,6 @@
 public import CairnModel
 public import Foundation
 
-/// The type of Apple's SQLite store, which Cairn doesn't have: adding one throws 134000.
-public let NSSQLiteStoreType = "SQLite"
-/// A store that lives in memory, until it is removed from its coordinator or nobody holds it any more.
-public let NSInMemoryStoreType = "InMemory"
-
-/// The option that has a store remember its commits: a number, true or false.
-public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
-
-public let NSStoreTypeKey = "NSStoreType"
-public let NSStoreUUIDKey = "NSStoreUUID"
-
 /// An open store of a coordinator.
 ///
 /// Sendable: constant, but for the weak reference, which is written by the initialiser only.

@@ -1,0 +1,24 @@
+// The names of store types, and the keys of a store's metadata.
+
+/// The type of Apple's SQLite store, which Cairn doesn't have: adding one throws 134000, unless one line puts
+/// another store in its place (`NSPersistentStoreCoordinator.registerStoreClass(_:forStoreType:)`).
+public let NSSQLiteStoreType = "SQLite"
+/// The type of Apple's binary store, which Cairn doesn't have.
+public let NSBinaryStoreType = "Binary"
+/// The type of Apple's XML store, which Cairn doesn't have.
+public let NSXMLStoreType = "XML"
+/// A store that lives in memory, until it is removed from its coordinator or nobody holds it any more.
+public let NSInMemoryStoreType = "InMemory"
+
+/// The store's type, a string.
+public let NSStoreTypeKey = "NSStoreType"
+/// The store's UUID, a string.
+public let NSStoreUUIDKey = "NSStoreUUID"
+/// The version hash (`Data`) of each entity, by its name.
+public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+/// The identifiers of the model's version, an array of strings.
+public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
+/// The checksum of the model's version, a string.
+public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecksumKey"
+/// The systems that a store works on.
+public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
