@@ -24,7 +24,8 @@ let package = Package(
       providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"]), .brew(["zlib"])]),
     .target(name: "CairnMacroPlugin", swiftSettings: strict),
     .macro(name: "CairnMacros", dependencies: ["CairnMacroPlugin"], swiftSettings: strict),
-    .target(name: "CairnModel", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "CairnModel", exclude: ["README.md", "ModelFiles/README.md"], swiftSettings: strict),
     .target(
       name: "CairnStores", dependencies: ["CairnModel", "CZlib"], exclude: ["README.md"],
       swiftSettings: strict),
