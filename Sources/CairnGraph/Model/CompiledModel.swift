@@ -11,54 +11,37 @@ final class CompiledModel: Sendable {
   let entities: [CompiledEntity]
   /// In the order of `schema.relationships`.
   let relations: [Relation]
-  private let classes: Lock<[Int: NSManagedObject.Type]>
+  /// The entities of each configuration that has a name.
+  let configurations: [String: Set<EntityID>]
+  private let classes: ManagedObjectClasses
 
-  init(schema: Schema, entities descriptions: [NSEntityDescription]) {
+  init(schema: Schema, model: NSManagedObjectModel) {
     self.schema = schema
     let relations = schema.relationships.map(Relation.init)
     self.relations = relations
+    let descriptions = model.entities
     entities = schema.entities.map { entity in
-      CompiledEntity(entity, descriptions[entity.id.index], schema, relations)
+      CompiledEntity(entity, descriptions[entity.id.index], relations)
     }
-    var given: [Int: NSManagedObject.Type] = [:]
-    for (index, description) in descriptions.enumerated() {
-      description.compiledIndex = index
-      given[index] = description.givenClass
+    for (index, description) in descriptions.enumerated() { description.compiledIndex = index }
+    configurations = model.entitiesByConfiguration.mapValues { members in
+      Set(members.compactMap { $0.name.flatMap { schema.entity(named: $0)?.id } })
     }
-    classes = Lock(given)
+    classes = ManagedObjectClasses(descriptions, fileID: model.fileID)
   }
 
   subscript(id: EntityID) -> CompiledEntity { entities[id.index] }
   subscript(id: RelationshipID) -> Relation { relations[id.index] }
 
-  // MARK: Classes
-
   /// The class of an entity's objects: one that was given or used, else the one that its name leads to, else
   /// `NSManagedObject`.
   func objectClass(of entity: CompiledEntity) -> NSManagedObject.Type {
-    let index = entity.id.index
-    if let known = classes.withLock({ $0[index] }) { return known }
-    let name = entity.description.managedObjectClassName ?? "NSManagedObject"
-    guard name.contains("."), let found = NSClassFromString(name) as? NSManagedObject.Type else {
-      return NSManagedObject.self  // not kept: a bare name is known once its class is used
-    }
-    classes.withLock { $0[index] = found }
-    return found
+    classes.objectClass(ofEntity: entity.id.index)
   }
 
   /// The entity whose objects are of `type`, by the name it gives for its class; nil when it isn't exactly one.
   func entity(for type: NSManagedObject.Type) -> CompiledEntity? {
-    let known = classes.withLock { table in table.filter { $0.value == type }.map(\.key) }
-    if known.count == 1 { return entities[known[0]] }
-    let full = String(reflecting: type)
-    let bare = String(describing: type)
-    let matches = entities.filter {
-      let name = $0.description.managedObjectClassName
-      return name == full || name == bare
-    }
-    guard matches.count == 1, let match = matches.first, type != NSManagedObject.self else { return nil }
-    classes.withLock { $0[match.id.index] = type }
-    return match
+    classes.entity(for: type).map { entities[$0] }
   }
 }
 
@@ -68,54 +51,124 @@ final class CompiledEntity {
   let schema: SchemaEntity
   let name: String
   let id: EntityID
-  /// Attributes and relationships, inherited ones too.
+  /// Attributes and relationships, inherited ones too. Composite attributes and fetched properties have tables of
+  /// their own.
   let properties: [String: CompiledProperty]
+  let composites: [String: CompiledComposite]
+  let fetchedProperties: [String: NSFetchedPropertyDescription]
+  /// Between the bytes and the values of transformable slots, elements of composites included.
+  let transformers: [Int: AttributeTransformer]
   let slotTypes: [ValueType]
   /// The value of each slot in a new row.
   let defaults: [Value]
   /// The default values of transient attributes that have one.
   let transientDefaults: [String: Any]
 
-  init(
-    _ entity: SchemaEntity, _ description: NSEntityDescription, _ schema: Schema, _ relations: [Relation]
-  ) {
+  init(_ entity: SchemaEntity, _ description: NSEntityDescription, _ relations: [Relation]) {
     self.description = description
-    self.schema = entity
+    schema = entity
     name = entity.name
     id = entity.id
     slotTypes = entity.slots.map(\.type)
-    var properties: [String: CompiledProperty] = [:]
-    var defaults = [Value](repeating: .null, count: entity.slots.count)
-    var transientDefaults: [String: Any] = [:]
+    var parts = Parts(defaults: [Value](repeating: .null, count: entity.slots.count))
     let described = description.attributesByName
     for attribute in entity.attributes {
-      if attribute.isTransient {
-        properties[attribute.name] = .transient(described[attribute.name].flatMap { ValueType($0.type) })
-        transientDefaults[attribute.name] = described[attribute.name]?.defaultValue
-      } else {
-        let slot = attribute.slots.lowerBound
-        properties[attribute.name] = .attribute(slot, entity.slots[slot].type)
-        for (slot, value) in zip(attribute.slots, attribute.defaultValues) { defaults[slot] = value }
-      }
+      guard let description = described[attribute.name] else { continue }
+      parts.add(attribute, description, entity)
     }
     for id in entity.relationships {
-      properties[relations[id.index].name] = .relationship(relations[id.index])
+      parts.properties[relations[id.index].name] = .relationship(relations[id.index])
     }
-    self.properties = properties
-    self.defaults = defaults
-    self.transientDefaults = transientDefaults
+    for case let fetched as NSFetchedPropertyDescription in description.properties {
+      parts.fetched[fetched.name] = fetched
+    }
+    properties = parts.properties
+    composites = parts.composites
+    fetchedProperties = parts.fetched
+    transformers = parts.transformers
+    defaults = parts.defaults
+    transientDefaults = parts.transientDefaults
+  }
+
+  /// What the initialiser collects.
+  private struct Parts {
+    var properties: [String: CompiledProperty] = [:]
+    var composites: [String: CompiledComposite] = [:]
+    var fetched: [String: NSFetchedPropertyDescription] = [:]
+    var transformers: [Int: AttributeTransformer] = [:]
+    var defaults: [Value]
+    var transientDefaults: [String: Any] = [:]
+
+    mutating func add(
+      _ attribute: SchemaAttribute, _ description: NSAttributeDescription, _ entity: SchemaEntity
+    ) {
+      if attribute.isTransient {
+        let type = ValueType(description.type)
+        properties[attribute.name] = .transient(type == .transformable ? nil : type)
+        transientDefaults[attribute.name] = description.defaultValue
+        return
+      }
+      for (slot, value) in zip(attribute.slots, attribute.defaultValues) { defaults[slot] = value }
+      var slot = attribute.slots.lowerBound
+      if let composite = description as? NSCompositeAttributeDescription {
+        composites[attribute.name] = make(composite, &slot, entity)
+      } else {
+        note(description, slot)
+        properties[attribute.name] = .attribute(slot, entity.slots[slot].type)
+      }
+    }
+
+    private mutating func note(_ description: NSAttributeDescription, _ slot: Int) {
+      guard description.type == .transformable else { return }
+      transformers[slot] = AttributeTransformer(name: description.valueTransformerName)
+    }
+
+    /// The schema lays out the leaves of a composite one after the other, as they are declared.
+    private mutating func make(
+      _ composite: NSCompositeAttributeDescription, _ slot: inout Int, _ entity: SchemaEntity
+    ) -> CompiledComposite {
+      let start = slot
+      let elements = composite.elements.map { element in
+        if let inner = element as? NSCompositeAttributeDescription {
+          return CompiledComposite.Element(name: element.name, content: .composite(make(inner, &slot, entity)))
+        }
+        note(element, slot)
+        defer { slot += 1 }
+        return CompiledComposite.Element(
+          name: element.name, content: .slot(slot, entity.slots[slot].type))
+      }
+      return CompiledComposite(slots: start..<slot, elements: elements)
+    }
   }
 }
 
-// Sendable: `transientDefaults` comes from a frozen description and is never written.
+// Sendable: `transientDefaults` and `fetchedProperties` come from a frozen description and are never written.
 extension CompiledEntity: @unchecked Sendable {}
 
 /// What a key of an object means.
 enum CompiledProperty: Sendable {
   case attribute(Int, ValueType)
-  /// A transient attribute; nil where its type is undefined.
+  /// A transient attribute; nil where it holds anything.
   case transient(ValueType?)
   case relationship(Relation)
+}
+
+/// A composite attribute: where its elements are.
+struct CompiledComposite: Sendable, Equatable {
+  /// The slots of all its leaves. Its value is nil when all of these are null.
+  let slots: Range<Int>
+  /// In the order of their declaration.
+  let elements: [Element]
+
+  struct Element: Sendable, Equatable {
+    let name: String
+    let content: Content
+  }
+
+  indirect enum Content: Sendable, Equatable {
+    case slot(Int, ValueType)
+    case composite(CompiledComposite)
+  }
 }
 
 /// One direction of a relationship, by reference, since it is passed around much.

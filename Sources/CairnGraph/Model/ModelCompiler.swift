@@ -4,7 +4,7 @@
 import CairnModel
 import Foundation
 
-/// Turns the entities of a frozen model into a `CompiledModel`.
+/// Turns a frozen model into a `CompiledModel`.
 struct ModelCompiler {
   private var faults: [SchemaError.Fault] = []
   private let entities: [NSEntityDescription]
@@ -14,13 +14,19 @@ struct ModelCompiler {
   }
 
   /// Throws `SchemaError` with every fault of the descriptions and of the schema that they make.
-  static func compile(_ entities: [NSEntityDescription]) throws -> CompiledModel {
-    var compiler = ModelCompiler(entities)
+  static func compile(_ model: NSManagedObjectModel) throws -> CompiledModel {
+    CompiledModel(schema: try schema(of: model), model: model)
+  }
+
+  /// The schema of a model, which need not be frozen. Throws as `compile` does.
+  static func schema(of model: NSManagedObjectModel) throws -> Schema {
+    var compiler = ModelCompiler(model.entities)
     let description = compiler.describe()
+    compiler.faults += ModelFaults.find(in: model)
     do {
       let schema = try Schema(description)
       if !compiler.faults.isEmpty { throw SchemaError(faults: compiler.faults) }
-      return CompiledModel(schema: schema, entities: entities)
+      return schema
     } catch let error as SchemaError where error.faults != compiler.faults {
       throw SchemaError(faults: compiler.faults + error.faults)
     }
@@ -31,67 +37,85 @@ struct ModelCompiler {
   }
 
   private mutating func describe() -> SchemaDescription {
-    var described: [SchemaDescription.EntityDescription] = []
-    for entity in entities { described.append(describe(entity)) }
-    return SchemaDescription(entities: described)
+    SchemaDescription(entities: entities.map { describe($0) })
   }
 
   private mutating func describe(_ entity: NSEntityDescription) -> SchemaDescription.EntityDescription {
-    for child in entity.subentities where !entities.contains(where: { $0 === child }) {
-      fault(entity, nil, "its subentity \"\(child.name ?? "")\" isn't among the model's entities")
-    }
     var attributes: [SchemaDescription.AttributeDescription] = []
     var relationships: [SchemaDescription.RelationshipDescription] = []
     for property in entity.ownProperties {
       switch property {
       case let attribute as NSAttributeDescription:
-        if let made = describe(attribute, of: entity) { attributes.append(made) }
+        if let made = describe(attribute, path: attribute.name, of: entity) { attributes.append(made) }
       case let relationship as NSRelationshipDescription:
         if let made = describe(relationship, of: entity) { relationships.append(made) }
-      default: fault(entity, property.name, "is neither an attribute nor a relationship")
+      default: break  // a fetched property has nothing to store
       }
     }
     return SchemaDescription.EntityDescription(
       name: entity.name ?? "", superentity: entity.superentity?.name, isAbstract: entity.isAbstract,
-      attributes: attributes, relationships: relationships, indexes: entity.indexes.map(describe),
-      uniquenessConstraints: constraints(of: entity), renamingIdentifier: entity.renamingIdentifier,
-      versionHashModifier: entity.versionHashModifier)
+      attributes: attributes, relationships: relationships, indexes: indexes(of: entity),
+      uniquenessConstraints: entity.constraintNames.map { $0.compactMap { $0 } },
+      renamingIdentifier: entity.renamingIdentifier, versionHashModifier: entity.versionHashModifier)
   }
 
+  // MARK: Properties
+
   private mutating func describe(
-    _ attribute: NSAttributeDescription, of entity: NSEntityDescription
+    _ attribute: NSAttributeDescription, path: String, of entity: NSEntityDescription
   ) -> SchemaDescription.AttributeDescription? {
-    var type = ValueType(attribute.type)
-    if type == nil {
-      guard attribute.isTransient else {
-        fault(entity, attribute.name, "a stored attribute needs a type")
-        return nil
-      }
-      type = .data  // a transient attribute takes no slot, so its type says nothing
-    }
     var defaultValue = Value.null
-    if let given = attribute.defaultValue, let type, !attribute.isTransient {
-      guard let value = Value(given, for: type) else {
-        fault(entity, attribute.name, "the default value \(given) does not fit the type \(type)")
-        return nil
+    let kind: SchemaDescription.AttributeDescription.Kind
+    if attribute.isTransient {
+      kind = .value(.data)  // takes no slot, so its type says nothing
+    } else if let composite = attribute as? NSCompositeAttributeDescription {
+      kind = .composite(
+        composite.elements.compactMap { describe($0, path: path + "." + $0.name, of: entity) })
+    } else if let type = ValueType(attribute.type) {
+      kind = .value(type)
+      if let given = attribute.defaultValue, !(attribute is NSDerivedAttributeDescription) {
+        guard let value = stored(given, type, attribute, path, entity) else { return nil }
+        defaultValue = value
       }
-      defaultValue = value
+    } else {
+      fault(
+        entity, path, "a stored attribute needs a type that can be stored, and \(attribute.type.title) can't")
+      return nil
     }
     return SchemaDescription.AttributeDescription(
-      attribute.name, .value(type!), isOptional: attribute.isOptional, isTransient: attribute.isTransient,
+      attribute.name, kind, isOptional: attribute.isOptional, isTransient: attribute.isTransient,
       defaultValue: defaultValue, renamingIdentifier: attribute.renamingIdentifier,
       versionHashModifier: attribute.versionHashModifier)
+  }
+
+  private mutating func stored(
+    _ given: Any, _ type: ValueType, _ attribute: NSAttributeDescription, _ path: String,
+    _ entity: NSEntityDescription
+  ) -> Value? {
+    if type == .transformable {
+      do {
+        return .data(try AttributeTransformer(name: attribute.valueTransformerName).data(for: given))
+      } catch {
+        fault(entity, path, "the default value \(given) can't be transformed: \(error)")
+        return nil
+      }
+    }
+    guard let value = Value(given, for: type) else {
+      fault(entity, path, "the default value \(given) does not fit the type \(type)")
+      return nil
+    }
+    return value
   }
 
   private mutating func describe(
     _ relationship: NSRelationshipDescription, of entity: NSEntityDescription
   ) -> SchemaDescription.RelationshipDescription? {
-    guard let destination = relationship.destinationEntity else {
+    guard let destination = relationship.currentDestinationName else {
       fault(entity, relationship.name, "leads to no entity: set its destinationEntity")
       return nil
     }
     return SchemaDescription.RelationshipDescription(
-      relationship.name, to: destination.name ?? "", inverse: relationship.inverseRelationship?.name,
+      relationship.name, to: destination, inverse: relationship.currentInverseName,
       minCount: relationship.minCount, maxCount: relationship.maxCount, isOrdered: relationship.isOrdered,
       isOptional: relationship.isOptional, isTransient: relationship.isTransient,
       deleteRule: SchemaDeleteRule(rawValue: Int(relationship.deleteRule.rawValue)) ?? .nullify,
@@ -99,22 +123,24 @@ struct ModelCompiler {
       versionHashModifier: relationship.versionHashModifier)
   }
 
-  private func describe(_ index: NSFetchIndexDescription) -> SchemaDescription.IndexDescription {
-    SchemaDescription.IndexDescription(index.name, index.elements.map { $0.propertyName ?? "" })
-  }
+  // MARK: Indexes
 
-  private mutating func constraints(of entity: NSEntityDescription) -> [[String]] {
-    var result: [[String]] = []
-    for constraint in entity.uniquenessConstraints {
-      var names: [String] = []
-      for element in constraint {
-        switch element {
-        case let name as String: names.append(name)
-        case let property as NSPropertyDescription: names.append(property.name)
-        default: fault(entity, nil, "a uniqueness constraint names attributes, not \(element)")
-        }
-      }
-      result.append(names)
+  /// The declared indexes, and those that the two older spellings ask for. Indexes over an expression are none that
+  /// a store could build: left out here, and what they speed up is answered without.
+  private func indexes(of entity: NSEntityDescription) -> [SchemaDescription.IndexDescription] {
+    var result: [SchemaDescription.IndexDescription] = []
+    for index in entity.indexes where !index.elements.contains(where: { $0.property is NSExpressionDescription })
+    {
+      result.append(.init(index.name, index.elements.map { $0.propertyName ?? "" }))
+    }
+    func add(_ name: String, _ properties: [String]) {
+      let isThere = result.contains { $0.properties == properties || $0.name == name }
+      if !isThere { result.append(.init(name, properties)) }
+    }
+    for property in entity.ownProperties where property.isIndexed { add(property.name, [property.name]) }
+    for compound in entity.compoundIndexes {
+      let names = compound.map { NSEntityDescription.propertyName($0) ?? "" }
+      add(names.joined(separator: "_"), names)
     }
     return result
   }

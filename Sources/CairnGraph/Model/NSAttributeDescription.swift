@@ -1,56 +1,39 @@
-// Attributes: properties that hold a value. Transformable, composite and object-ID attributes aren't there yet.
+// Attributes: properties that hold a value, and the two special kinds of them.
 
 import CairnModel
 import Foundation
 
-/// The type of an attribute, in Core Data's older spelling. Raw values are Core Data's.
-public enum NSAttributeType: UInt, Sendable {
-  case undefinedAttributeType = 0
-  case integer16AttributeType = 100
-  case integer32AttributeType = 200
-  case integer64AttributeType = 300
-  case decimalAttributeType = 400
-  case doubleAttributeType = 500
-  case floatAttributeType = 600
-  case stringAttributeType = 700
-  case booleanAttributeType = 800
-  case dateAttributeType = 900
-  case binaryDataAttributeType = 1000
-  case UUIDAttributeType = 1100
-  case URIAttributeType = 1200
-}
-
 /// A property that holds a value.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
-  /// The type of an attribute.
-  public struct AttributeType: RawRepresentable, Hashable, Sendable {
-    public let rawValue: UInt
-
-    public init(rawValue: UInt) { self.rawValue = rawValue }
-
-    private init(_ type: NSAttributeType) { rawValue = type.rawValue }
-
-    /// Only for transient attributes, which then hold anything.
-    public static let undefined = AttributeType(.undefinedAttributeType)
-    public static let integer16 = AttributeType(.integer16AttributeType)
-    public static let integer32 = AttributeType(.integer32AttributeType)
-    public static let integer64 = AttributeType(.integer64AttributeType)
-    public static let decimal = AttributeType(.decimalAttributeType)
-    public static let double = AttributeType(.doubleAttributeType)
-    public static let float = AttributeType(.floatAttributeType)
-    public static let string = AttributeType(.stringAttributeType)
-    public static let boolean = AttributeType(.booleanAttributeType)
-    public static let date = AttributeType(.dateAttributeType)
-    public static let binaryData = AttributeType(.binaryDataAttributeType)
-    public static let uuid = AttributeType(.UUIDAttributeType)
-    public static let uri = AttributeType(.URIAttributeType)
-  }
-
   /// `integer32` unless set.
-  public final var type = AttributeType.integer32 { willSet { requireMutable() } }
+  public final var type = AttributeType.integer32 {
+    willSet {
+      requireMutable()
+      if newValue == .composite, !(self is NSCompositeAttributeDescription) {
+        fatalError("only an NSCompositeAttributeDescription is of the type composite: make \"\(name)\" one")
+      }
+      if newValue != .composite, self is NSCompositeAttributeDescription {
+        fatalError("the type of the composite attribute \"\(name)\" can't be changed")
+      }
+    }
+  }
 
   /// The value that a new object starts with. It has to fit the type: the model doesn't compile otherwise.
   public final var defaultValue: Any? { willSet { requireMutable() } }
+
+  /// The name under which the `ValueTransformer` of a transformable attribute is registered, or the name of its
+  /// class. nil for the one that keeps property lists and whatever can be archived securely.
+  public final var valueTransformerName: String? { willSet { requireMutable() } }
+  /// Kept for whoever reads the model, and part of the version hash: Cairn's stores keep all bytes themselves.
+  public final var allowsExternalBinaryDataStorage = false { willSet { requireMutable() } }
+  /// Whether history keeps the value of a deleted object. Part of the version hash.
+  public final var preservesValueInHistoryOnDeletion = false { willSet { requireMutable() } }
+  /// Kept for whoever reads the model; Cairn has no cloud.
+  public final var allowsCloudEncryption = false { willSet { requireMutable() } }
+
+  private final var givenClassName: String?
+
+  public required init() {}
 
   /// `type` in its older spelling.
   public final var attributeType: NSAttributeType {
@@ -58,40 +41,67 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     set { type = AttributeType(rawValue: newValue.rawValue) }
   }
 
-  /// The name of the Foundation class of the values, as Core Data reports it; nil for undefined types.
-  public final var attributeValueClassName: String? { ValueType(type).map(Self.className) }
-
-  private static func className(_ type: ValueType) -> String {
-    switch type {
-    case .int16, .int32, .int64, .double, .float, .bool: "NSNumber"
-    case .decimal: "NSDecimalNumber"
-    case .string: "NSString"
-    case .date: "NSDate"
-    case .data, .transformable: "NSData"
-    case .uuid: "NSUUID"
-    case .uri: "NSURL"
-    case .key: "NSManagedObjectID"
+  /// The name of the class of the values: Foundation's for the type, unless one was set, as is usual for
+  /// transformable attributes; nil where neither says.
+  public final var attributeValueClassName: String? {
+    get { givenClassName ?? type.valueClassName }
+    set {
+      requireMutable()
+      givenClassName = newValue
     }
+  }
+
+  override func copyContents(to copy: NSPropertyDescription) {
+    super.copyContents(to: copy)
+    guard let copy = copy as? NSAttributeDescription else { return }
+    copy.type = type
+    copy.defaultValue = defaultValue
+    copy.valueTransformerName = valueTransformerName
+    copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+    copy.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+    copy.allowsCloudEncryption = allowsCloudEncryption
+    copy.givenClassName = givenClassName
+  }
+
+  override func isDescribedLike(_ other: NSPropertyDescription) -> Bool {
+    guard let other = other as? NSAttributeDescription, super.isDescribedLike(other) else { return false }
+    return type == other.type && areEqual(defaultValue, other.defaultValue)
+      && valueTransformerName == other.valueTransformerName
+      && allowsExternalBinaryDataStorage == other.allowsExternalBinaryDataStorage
+      && preservesValueInHistoryOnDeletion == other.preservesValueInHistoryOnDeletion
+      && allowsCloudEncryption == other.allowsCloudEncryption
+      && attributeValueClassName == other.attributeValueClassName
   }
 }
 
-extension ValueType {
-  /// nil for types that can't be stored.
-  init?(_ type: NSAttributeDescription.AttributeType) {
-    switch type {
-    case .integer16: self = .int16
-    case .integer32: self = .int32
-    case .integer64: self = .int64
-    case .decimal: self = .decimal
-    case .double: self = .double
-    case .float: self = .float
-    case .string: self = .string
-    case .boolean: self = .bool
-    case .date: self = .date
-    case .binaryData: self = .data
-    case .uuid: self = .uuid
-    case .uri: self = .uri
-    default: return nil
+/// An attribute made of others: its value is a dictionary by their names. `location.latitude` is the path of an
+/// element in predicates and sort keys.
+///
+/// Default values and validation stand with the elements, which may be composite themselves.
+open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+  public final var elements: [NSAttributeDescription] = [] { willSet { requireMutable() } }
+
+  public required init() {
+    super.init()
+    type = .composite
+  }
+
+  override func freeze() {
+    super.freeze()
+    for element in elements { element.freeze() }
+  }
+
+  override func copyContents(to copy: NSPropertyDescription) {
+    super.copyContents(to: copy)
+    guard let copy = copy as? NSCompositeAttributeDescription else { return }
+    copy.elements = elements.compactMap { $0.copy() as? NSAttributeDescription }
+  }
+
+  override func isDescribedLike(_ other: NSPropertyDescription) -> Bool {
+    guard let other = other as? NSCompositeAttributeDescription, super.isDescribedLike(other) else {
+      return false
     }
+    return elements.count == other.elements.count
+      && zip(elements, other.elements).allSatisfy { $0.isDescribedLike($1) }
   }
 }

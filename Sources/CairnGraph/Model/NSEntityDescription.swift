@@ -2,11 +2,13 @@
 
 public import Foundation
 
-/// A kind of object: its properties, its class, its parent.
+/// A kind of object: its properties, its class, its parent. Going through it gives its properties.
+///
+/// Equal are entities that are described alike, with other entities compared by name.
 ///
 /// Sendable: as `NSPropertyDescription`.
-open class NSEntityDescription: NSObject, @unchecked Sendable {
-  final var isFrozen = false
+open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
+  private(set) final var isFrozen = false
   final weak var model: NSManagedObjectModel?
   /// Its place in the compiled schema; written once, when the model is compiled.
   final var compiledIndex = -1
@@ -15,8 +17,12 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
 
   public final var name: String? { willSet { requireMutable() } }
 
-  /// `Module.Class`, the bare name of a top-level class, or "NSManagedObject".
-  public final var managedObjectClassName: String! = "NSManagedObject" { willSet { requireMutable() } }
+  /// `Module.Class`, `.Class` for one of the module that made or read the model, the bare name of a top-level
+  /// class, or "NSManagedObject".
+  public final var managedObjectClassName: String! = "NSManagedObject" {
+    willSet { requireMutable() }
+    didSet { givenClass = nil }
+  }
   public final var isAbstract = false { willSet { requireMutable() } }
 
   /// Each constraint as the attributes, or their names, whose values together are unique.
@@ -28,6 +34,10 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     willSet { requireMutable() }
     didSet { for index in indexes { index.entity = self } }
   }
+
+  /// The older way to declare indexes: each as properties or their names. The compiled model has one each, named
+  /// after its properties.
+  public final var compoundIndexes: [[Any]] = [] { willSet { requireMutable() } }
 
   /// The entity that this one inherits from: the one whose `subentities` list it.
   public internal(set) final weak var superentity: NSEntityDescription?
@@ -41,22 +51,27 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     }
   }
 
+  /// The names of the children of an entity that was copied, until its model is set.
+  final var subentityNames: [String] = []
+
   /// The properties declared here, without inherited ones.
-  final var ownProperties: [NSPropertyDescription] = []
+  private(set) final var ownProperties: [NSPropertyDescription] = []
   private final var givenRenamingIdentifier: String?
 
-  public override init() {}
+  public required override init() {}
 
   // MARK: Properties
 
-  /// Inherited properties first, then those declared here. Setting it declares properties.
+  /// Inherited properties first, then those declared here. Setting it declares properties; those of an ancestor
+  /// in the list stay the ancestor's.
   public final var properties: [NSPropertyDescription] {
-    get { (superentity?.properties ?? []) + ownProperties }
+    get { lineage.flatMap(\.ownProperties) }
     set {
       requireMutable()
+      let inherited = lineage.dropLast().flatMap(\.ownProperties)
       for property in ownProperties { property.owner = nil }
-      ownProperties = newValue
-      for property in newValue { property.owner = self }
+      ownProperties = newValue.filter { property in !inherited.contains { $0 === property } }
+      for property in ownProperties { property.owner = self }
     }
   }
 
@@ -87,12 +102,16 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
 
   /// Whether this is `entity` or inherits from it.
   public final func isKindOf(entity: NSEntityDescription) -> Bool {
-    var current: NSEntityDescription? = self
-    while let candidate = current {
-      if candidate === entity { return true }
-      current = candidate.superentity
+    lineage.contains { $0 === entity }
+  }
+
+  /// From the topmost ancestor down to the entity itself. Of a hierarchy in a circle, each entity once.
+  final var lineage: [NSEntityDescription] {
+    var chain = [self]
+    while let parent = chain[chain.count - 1].superentity, !chain.contains(where: { $0 === parent }) {
+      chain.append(parent)
     }
-    return false
+    return chain.reversed()
   }
 
   /// The model whose `entities` list this one. A programmer error before it is in one.
@@ -117,8 +136,19 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     givenClass = type
   }
 
+  /// The uniqueness constraints by names; nil for an element that is neither a name nor a property.
+  final var constraintNames: [[String?]] {
+    uniquenessConstraints.map { $0.map(Self.propertyName) }
+  }
+
+  static func propertyName(_ element: Any) -> String? {
+    element as? String ?? (element as? NSPropertyDescription)?.name
+  }
+
+  // MARK: Freezing, copying, equality
+
   private final func requireMutable() {
-    if isFrozen { fatalError("Can't modify an immutable model.") }
+    if isFrozen { trapImmutableModel() }
   }
 
   /// Makes every setter of the entity and its properties trap from now on.
@@ -126,6 +156,67 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     isFrozen = true
     for property in ownProperties { property.freeze() }
     for index in indexes { index.freeze() }
+  }
+
+  /// A mutable entity that is described alike, with copies of the properties declared here, in no model.
+  ///
+  /// Its relationships still lead to the entities that the original's lead to, and it has no subentities: when it
+  /// is set as one of the entities of a model, both become the model's entities of the same names.
+  public final func copy(with zone: NSZone? = nil) -> Any {
+    let copy = type(of: self).init()
+    copy.name = name
+    copy.managedObjectClassName = managedObjectClassName
+    copy.givenClass = givenClass
+    copy.isAbstract = isAbstract
+    copy.properties = ownProperties.compactMap { $0.copy() as? NSPropertyDescription }
+    copy.uniquenessConstraints = constraintNames.map { $0.map { $0 ?? "" } }
+    copy.versionHashModifier = versionHashModifier
+    copy.userInfo = userInfo
+    copy.indexes = indexes.compactMap { $0.copy() as? NSFetchIndexDescription }
+    copy.compoundIndexes = compoundIndexes.map { $0.map { Self.propertyName($0) ?? "" } }
+    copy.givenRenamingIdentifier = givenRenamingIdentifier
+    copy.subentityNames = subentityNames + subentities.compactMap(\.name)
+    return copy
+  }
+
+  public final override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSEntityDescription else { return false }
+    return other === self || difference(from: other) == nil
+  }
+
+  public final override var hash: Int { name.hashValue }
+
+  /// The first thing in which two entities differ, in words; nil if they are described alike.
+  final func difference(from other: NSEntityDescription) -> String? {
+    if name != other.name { return "its name" }
+    if managedObjectClassName != other.managedObjectClassName { return "its class" }
+    if isAbstract != other.isAbstract { return "whether it is abstract" }
+    if superentity?.name != other.superentity?.name { return "its superentity" }
+    if Set(subentities.map(\.name)) != Set(other.subentities.map(\.name)) { return "its subentities" }
+    if renamingIdentifier != other.renamingIdentifier { return "its renaming identifier" }
+    if versionHashModifier != other.versionHashModifier { return "its version hash modifier" }
+    if constraintNames != other.constraintNames { return "its uniqueness constraints" }
+    if indexes != other.indexes { return "its indexes" }
+    if compoundIndexes.map({ $0.map(Self.propertyName) })
+      != other.compoundIndexes.map({ $0.map(Self.propertyName) })
+    {
+      return "its compound indexes"
+    }
+    if !areEqual(userInfo ?? [:], other.userInfo ?? [:]) { return "its user info" }
+    let mine = Dictionary(ownProperties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let others = Dictionary(
+      other.ownProperties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    for name in Set(mine.keys).union(others.keys).sorted() where mine[name] != others[name] {
+      return "its property \"\(name)\""
+    }
+    return nil
+  }
+}
+
+/// Going through an entity gives its properties, inherited ones first.
+extension NSEntityDescription: Sequence {
+  public final func makeIterator() -> IndexingIterator<[NSPropertyDescription]> {
+    properties.makeIterator()
   }
 }
 

@@ -1,26 +1,30 @@
 // Indexes of an entity: which properties a store keeps in order, so that it needn't look at every row.
 
-import Foundation
+public import Foundation
 
 /// How an element of an index is kept. Raw values are Core Data's.
 public enum NSFetchIndexElementType: UInt, Sendable {
   case binary = 0
+  /// For ranges of numbers; Cairn's stores keep it as they keep the other kind.
   case rTree = 1
 }
 
 /// An index over one or more properties of an entity.
 ///
 /// Sendable: as `NSPropertyDescription`.
-public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
+public final class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
   private var isFrozen = false
   /// The entity whose `indexes` list this one.
   public internal(set) weak var entity: NSEntityDescription?
 
   public var name: String { willSet { requireMutable() } }
+  /// All of one collation type.
   public var elements: [NSFetchIndexElementDescription] {
     willSet { requireMutable() }
     didSet { claimElements() }
   }
+  /// Which rows the index needs to have; nil for all. Kept for whoever reads the model: Cairn's indexes have all.
+  @NSCopying public var partialIndexPredicate: NSPredicate? { willSet { requireMutable() } }
 
   public init(name: String, elements: [NSFetchIndexElementDescription]?) {
     self.name = name
@@ -34,23 +38,41 @@ public final class NSFetchIndexDescription: NSObject, @unchecked Sendable {
   }
 
   private func requireMutable() {
-    if isFrozen { fatalError("Can't modify an immutable model.") }
+    if isFrozen { trapImmutableModel() }
   }
 
   func freeze() {
     isFrozen = true
     for element in elements { element.isFrozen = true }
   }
+
+  /// A mutable index over the same properties, of no entity.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let copy = NSFetchIndexDescription(
+      name: name, elements: elements.compactMap { $0.copy() as? NSFetchIndexElementDescription })
+    copy.partialIndexPredicate = partialIndexPredicate
+    return copy
+  }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSFetchIndexDescription else { return false }
+    return name == other.name && elements == other.elements
+      && partialIndexPredicate == other.partialIndexPredicate
+  }
+
+  public override var hash: Int { name.hashValue }
 }
 
 /// One property in an index.
 ///
 /// Sendable: as `NSPropertyDescription`.
-public final class NSFetchIndexElementDescription: NSObject, @unchecked Sendable {
+public final class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
   var isFrozen = false
   public internal(set) weak var indexDescription: NSFetchIndexDescription?
 
-  public let property: NSPropertyDescription?
+  /// A property of the entity, or an `NSExpressionDescription`. In an entity that was copied it is the copy's
+  /// property of the same name.
+  public internal(set) var property: NSPropertyDescription?
   public var collationType: NSFetchIndexElementType { willSet { requireMutable() } }
   public var isAscending = true { willSet { requireMutable() } }
 
@@ -62,6 +84,22 @@ public final class NSFetchIndexElementDescription: NSObject, @unchecked Sendable
   }
 
   private func requireMutable() {
-    if isFrozen { fatalError("Can't modify an immutable model.") }
+    if isFrozen { trapImmutableModel() }
   }
+
+  /// A mutable element of the same property, in no index.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    guard let property else { fatalError("an element of an index has no property") }
+    let copy = NSFetchIndexElementDescription(property: property, collationType: collationType)
+    copy.isAscending = isAscending
+    return copy
+  }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? NSFetchIndexElementDescription else { return false }
+    return propertyName == other.propertyName && collationType == other.collationType
+      && isAscending == other.isAscending
+  }
+
+  public override var hash: Int { propertyName.hashValue }
 }

@@ -1,0 +1,30 @@
+// Fetch requests as parts of a model: copies, and whether two ask for the same.
+
+import CairnModel
+import Foundation
+
+extension NSFetchRequest {
+  /// A request that asks for the same, of the entities of `model` instead of those of another one.
+  final func templateCopy(for model: NSManagedObjectModel) -> NSFetchRequest<ResultType> {
+    let copy = entityName.map { NSFetchRequest<ResultType>(entityName: $0) } ?? NSFetchRequest<ResultType>()
+    if entity != nil, let name = entityName, let namesake = model.entitiesByName[name] {
+      copy.entity = namesake
+    }
+    copy.predicateTree = predicateTree
+    copy.sortDescriptors = sortDescriptors
+    copy.fetchLimit = fetchLimit
+    copy.fetchOffset = fetchOffset
+    copy.includesSubentities = includesSubentities
+    copy.includesPendingChanges = includesPendingChanges
+    return copy
+  }
+
+  /// Whether both ask for the same, with entities compared by name.
+  final func asksLike(_ other: NSFetchRequest<ResultType>) -> Bool {
+    entityName == other.entityName && predicateTree == other.predicateTree
+      && (sortDescriptors ?? []) == (other.sortDescriptors ?? [])
+      && fetchLimit == other.fetchLimit && fetchOffset == other.fetchOffset
+      && includesSubentities == other.includesSubentities
+      && includesPendingChanges == other.includesPendingChanges
+  }
+}

@@ -1,0 +1,169 @@
+// What can be wrong with descriptions that a schema doesn't know of; the rest is `Schema.init(_:)`'s to find.
+
+import CairnModel
+import Foundation
+
+/// Collects the faults of a model's descriptions.
+struct ModelFaults {
+  private var faults: [SchemaError.Fault] = []
+  private let model: NSManagedObjectModel
+
+  static func find(in model: NSManagedObjectModel) -> [SchemaError.Fault] {
+    var finder = ModelFaults(model: model)
+    for entity in model.entities { finder.check(entity) }
+    finder.checkConfigurations()
+    return finder.faults
+  }
+
+  private init(model: NSManagedObjectModel) {
+    self.model = model
+  }
+
+  private mutating func add(_ entity: NSEntityDescription, _ property: String?, _ message: String) {
+    faults.append(.init(entity: entity.name ?? "", property: property, message: message))
+  }
+
+  private mutating func check(_ entity: NSEntityDescription) {
+    for child in entity.subentities where child.model !== model {
+      add(entity, nil, "its subentity \"\(child.name ?? "")\" isn't among the model's entities")
+    }
+    if let parent = entity.superentity, parent.model !== model {
+      add(entity, nil, "its superentity \"\(parent.name ?? "")\" isn't among the model's entities")
+    }
+    for property in entity.ownProperties { check(property, of: entity) }
+    checkFetchedNames(of: entity)
+    for constraint in entity.uniquenessConstraints {
+      for element in constraint where NSEntityDescription.propertyName(element) == nil {
+        add(entity, nil, "a uniqueness constraint names attributes, not \(element)")
+      }
+    }
+    for index in entity.indexes { check(index, of: entity) }
+  }
+
+  // MARK: Properties
+
+  private mutating func check(_ property: NSPropertyDescription, of entity: NSEntityDescription) {
+    if ReservedNames.all.contains(property.name) {
+      add(
+        entity, property.name,
+        "every managed object has something of this name already: name the property differently")
+    }
+    switch property {
+    case let attribute as NSAttributeDescription: check(attribute, path: attribute.name, of: entity)
+    case let relationship as NSRelationshipDescription: check(relationship, of: entity)
+    case let fetched as NSFetchedPropertyDescription: check(fetched, of: entity)
+    default:
+      add(
+        entity, property.name,
+        "an entity has attributes, relationships and fetched properties: an expression goes into a fetch "
+          + "request's propertiesToFetch, or into an index")
+    }
+  }
+
+  private mutating func check(
+    _ attribute: NSAttributeDescription, path: String, of entity: NSEntityDescription
+  ) {
+    if attribute.isTransient {
+      if attribute is NSDerivedAttributeDescription {
+        add(entity, path, "a derived attribute is computed by the store, and can't be transient")
+      }
+      if let type = ValueType(attribute.type), type != .transformable, let given = attribute.defaultValue,
+        Value(given, for: type) == nil
+      {
+        add(entity, path, "the default value \(given) does not fit the type \(type)")
+      }
+    }
+    if let composite = attribute as? NSCompositeAttributeDescription {
+      if composite.defaultValue != nil {
+        add(entity, path, "the default values of a composite attribute stand with its elements")
+      }
+      for element in composite.elements {
+        let elementPath = path + "." + element.name
+        if element.isTransient { add(entity, elementPath, "an element of a composite can't be transient") }
+        if element is NSDerivedAttributeDescription {
+          add(entity, elementPath, "an element of a composite can't be derived")
+        }
+        if attribute !== element { check(element, path: elementPath, of: entity) }
+      }
+    }
+  }
+
+  private mutating func check(_ relationship: NSRelationshipDescription, of entity: NSEntityDescription) {
+    guard let inverse = relationship.inverseRelationship, let destination = relationship.destinationEntity,
+      destination.model === model
+    else { return }
+    guard destination.relationshipsByName[inverse.name] === inverse else {
+      add(
+        entity, relationship.name,
+        "its inverse \"\(inverse.name)\" isn't among the properties of its destination "
+          + "\"\(destination.name ?? "")\"")
+      return
+    }
+  }
+
+  private mutating func check(_ fetched: NSFetchedPropertyDescription, of entity: NSEntityDescription) {
+    guard let request = fetched.fetchRequest else {
+      add(entity, fetched.name, "a fetched property needs a fetchRequest")
+      return
+    }
+    guard let name = request.entityName else {
+      add(entity, fetched.name, "its fetch request has no entity")
+      return
+    }
+    if model.entitiesByName[name] == nil {
+      add(entity, fetched.name, "its fetch request asks for \"\(name)\", which doesn't exist")
+    }
+  }
+
+  /// The schema finds attributes and relationships of one name; it doesn't know fetched properties.
+  private mutating func checkFetchedNames(of entity: NSEntityDescription) {
+    let properties = entity.properties
+    for fetched in entity.ownProperties where fetched is NSFetchedPropertyDescription {
+      if fetched.name.isEmpty { add(entity, "", "a fetched property has a name") }
+      if properties.contains(where: { $0 !== fetched && $0.name == fetched.name }) {
+        add(entity, fetched.name, "is declared more than once")
+      }
+    }
+  }
+
+  // MARK: Indexes and configurations
+
+  private mutating func check(_ index: NSFetchIndexDescription, of entity: NSEntityDescription) {
+    if Set(index.elements.map(\.collationType)).count > 1 {
+      add(entity, nil, "the index \"\(index.name)\" mixes elements of different collation types")
+    }
+    for element in index.elements where element.collationType == .rTree {
+      guard let attribute = element.property as? NSAttributeDescription,
+        [.integer16, .integer32, .float, .double].contains(attribute.type)
+      else {
+        add(
+          entity, element.propertyName,
+          "the index \"\(index.name)\" keeps it as an R-tree, which only integers of 16 or 32 bits, floats and "
+            + "doubles can be")
+        continue
+      }
+    }
+  }
+
+  private mutating func checkConfigurations() {
+    for name in model.configurations {
+      for entity in model.entitiesByConfiguration[name] ?? [] where entity.model !== model {
+        add(entity, nil, "the configuration \"\(name)\" has it, and the model doesn't")
+      }
+    }
+  }
+}
+
+/// Names that properties can't have, because every managed object answers to them.
+enum ReservedNames {
+  static let all: Set<String> = [
+    "autorelease", "awakeFromFetch", "awakeFromInsert",
+    "changedValues", "changedValuesForCurrentEvent", "class", "classForArchiver", "classForCoder",
+    "classForKeyedArchiver", "classForPortCoder", "copy", "dealloc", "debugDescription", "description",
+    "didSave", "didTurnIntoFault", "entity", "faultingState", "finalize", "hasChanges",
+    "hasPersistentChangedValues", "hash", "init", "isDeleted", "isFault", "isInserted", "isProxy", "isUpdated",
+    "managedObjectContext", "mutableCopy", "objectID", "objectWillChange", "observationInfo",
+    "prepareForDeletion", "release", "retain", "retainCount", "self", "superclass", "willSave",
+    "willTurnIntoFault", "zone",
+  ]
+}

@@ -1,0 +1,28 @@
+// Columns that a fetch computes.
+
+import Foundation
+
+/// Something to compute in a fetch, as one of its `propertiesToFetch`, or to keep in an index. Never a property of
+/// an entity.
+open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
+  /// The type of the results.
+  public final var resultType = NSAttributeDescription.AttributeType.undefined { willSet { requireMutable() } }
+
+  public required init() {}
+
+  /// `resultType` in its older spelling.
+  public final var expressionResultType: NSAttributeType {
+    get { NSAttributeType(rawValue: resultType.rawValue) ?? .undefinedAttributeType }
+    set { resultType = NSAttributeDescription.AttributeType(rawValue: newValue.rawValue) }
+  }
+
+  override func copyContents(to copy: NSPropertyDescription) {
+    super.copyContents(to: copy)
+    (copy as? NSExpressionDescription)?.resultType = resultType
+  }
+
+  override func isDescribedLike(_ other: NSPropertyDescription) -> Bool {
+    guard let other = other as? NSExpressionDescription, super.isDescribedLike(other) else { return false }
+    return resultType == other.resultType
+  }
+}
