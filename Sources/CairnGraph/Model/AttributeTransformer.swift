@@ -67,14 +67,41 @@ enum ArchivedObject {
     if PropertyListSerialization.propertyList(value, isValidFor: .binary) {
       return try? PropertyListSerialization.data(fromPropertyList: value, format: .binary, options: 0)
     }
+    guard supportsSecureCoding(value) else { return nil }
     return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
   }
 
-  static func read(_ data: Data, allowed: [AnyClass]) -> Any? {
-    guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) else { return nil }
-    if let archive = list as? [String: Any], archive["$archiver"] != nil {
-      return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: allowed, from: data)
+  /// Asked first, because Foundation's archiver on Linux ends the process over an object that doesn't.
+  private static func supportsSecureCoding(_ value: Any) -> Bool {
+    switch value as? NSObject {
+    case let array as NSArray: array.allSatisfy(supportsSecureCoding)
+    case let set as NSSet: set.allSatisfy(supportsSecureCoding)
+    case let set as NSOrderedSet: set.array.allSatisfy(supportsSecureCoding)
+    case let dictionary as NSDictionary: dictionary.allSatisfy { supportsSecureCoding($0.value) }
+    case let object as any NSSecureCoding: type(of: object).supportsSecureCoding
+    default: false
     }
-    return list
+  }
+
+  /// nil for bytes that are neither, and for an object that is of none of the allowed classes.
+  ///
+  /// The class is judged afterwards: Foundation's unarchiver on Linux ends the process when it meets a class that it
+  /// wasn't told to expect.
+  static func read(_ data: Data, allowed: [AnyClass]) -> Any? {
+    guard data.starts(with: Array("bplist00".utf8)),
+      let list = try? PropertyListSerialization.propertyList(from: data, format: nil)
+    else { return nil }
+    var result = list
+    if let archive = list as? [String: Any], archive["$archiver"] != nil {
+      guard let object = try? NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSObject.self], from: data)
+      else {
+        return nil
+      }
+      result = object
+    }
+    guard let object = result as? NSObject, allowed.contains(where: { object.isKind(of: $0) }) else {
+      return nil
+    }
+    return result
   }
 }

@@ -130,7 +130,8 @@ final class CompiledEntity {
       let start = slot
       let elements = composite.elements.map { element in
         if let inner = element as? NSCompositeAttributeDescription {
-          return CompiledComposite.Element(name: element.name, content: .composite(make(inner, &slot, entity)))
+          return CompiledComposite.Element(
+            name: element.name, content: .composite(make(inner, &slot, entity)))
         }
         note(element, slot)
         defer { slot += 1 }

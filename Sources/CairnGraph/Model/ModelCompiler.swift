@@ -129,8 +129,8 @@ struct ModelCompiler {
   /// a store could build: left out here, and what they speed up is answered without.
   private func indexes(of entity: NSEntityDescription) -> [SchemaDescription.IndexDescription] {
     var result: [SchemaDescription.IndexDescription] = []
-    for index in entity.indexes where !index.elements.contains(where: { $0.property is NSExpressionDescription })
-    {
+    for index in entity.indexes
+    where !index.elements.contains(where: { $0.property is NSExpressionDescription }) {
       result.append(.init(index.name, index.elements.map { $0.propertyName ?? "" }))
     }
     func add(_ name: String, _ properties: [String]) {

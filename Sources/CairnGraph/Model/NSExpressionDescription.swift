@@ -6,7 +6,9 @@ import Foundation
 /// an entity.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
   /// The type of the results.
-  public final var resultType = NSAttributeDescription.AttributeType.undefined { willSet { requireMutable() } }
+  public final var resultType = NSAttributeDescription.AttributeType.undefined {
+    willSet { requireMutable() }
+  }
 
   public required init() {}
 
