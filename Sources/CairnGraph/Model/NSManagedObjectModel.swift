@@ -16,7 +16,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
   private final var isFrozen = false
   private final let compilation = Lock<Result<CompiledModel, any Error>?>(nil)
   /// The file that made or read the model, as `Module/File.swift`: classes without a module are looked up there.
-  final let fileID: String
+  private(set) final var fileID = ""
 
   /// In the order they were given. Relationships, subentities and index elements that mean an entity or property
   /// outside of the list are led to those of the same names inside it, so that copies of entities fit together.
@@ -38,8 +38,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
   final var entitiesByConfiguration: [String: [NSEntityDescription]] = [:] { willSet { requireMutable() } }
   final var templates: [String: NSFetchRequest<NSFetchRequestResult>] = [:] { willSet { requireMutable() } }
 
+  /// An empty model that knows of no module. Disfavoured, so that `NSManagedObjectModel()` means the other one.
+  @_disfavoredOverload
+  public required override init() {}
+
   /// An empty model. Classes that its entities name without a module are those of the file that calls this.
-  public required init(fileID: String = #fileID) {
+  public init(fileID: String = #fileID) {
     self.fileID = fileID
   }
 
@@ -84,7 +88,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
   /// A mutable model that is described alike, of copies of everything but the fetch requests' parts.
   public final func copy(with zone: NSZone? = nil) -> Any {
-    let copy = type(of: self).init(fileID: fileID)
+    let copy = type(of: self).init()
+    copy.fileID = fileID
     copy.entities = entities.compactMap { $0.copy() as? NSEntityDescription }
     copy.versionIdentifiers = versionIdentifiers
     copy.localizationDictionary = localizationDictionary
