@@ -37,6 +37,13 @@ extension StoreLaw {
       try expectEqual(conflict.stale.map(\.key), [key], "the stale keys")
       try expect(conflict.stale.first?.stored == nil, "no stored row")
     },
+    law("conflicts", "an update without slots checks versions and changes nothing") { trial in
+      let key = try trial.insert("Person", ["age": 1])
+      try trial.update(key, version: 1, [:])
+      try expectEqual(try trial.row(key)?.version, 1, "the version")
+      try trial.update(key, version: 1, ["age": 2])
+      _ = try expectConflict(by: "a check of an old version") { try trial.update(key, version: 1, [:]) }
+    },
     law("conflicts", "a delete on an old version, or of a row that was deleted, throws likewise") { trial in
       let keys = try trial.insert("Person", rows: [["age": 1], ["age": 2]])
       try trial.update(keys[0], ["age": 10])

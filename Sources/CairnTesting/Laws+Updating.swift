@@ -73,14 +73,6 @@ extension StoreLaw {
       try expectEqual(try trial.value(people[1], "age"), 20, "the second age")
       try expectEqual(try trial.value(boss, "bonus"), .decimal(11), "the bonus")
     },
-    law("updating", "an update with an empty list of slots raises the version and changes no value") {
-      trial in
-      let key = try trial.insert("Person", ["name": "Ada"])
-      let before = try trial.row(key)
-      try trial.update(key, [:])
-      try expectEqual(try trial.row(key)?.version, 2, "the version")
-      try expectEqual(try trial.row(key)?.values, before?.values, "the values")
-    },
     law("updating", "an update to the value a slot has already raises the version") { trial in
       let key = try trial.insert("Person", ["name": "Ada"])
       try trial.update(key, version: 1, ["name": "Ada"])

@@ -6,7 +6,7 @@ import Testing
 @testable import CairnGraph
 
 /// The text that a process which trapped has left.
-private func sentence(_ result: ExitTest.Result?) -> String {
+func sentence(_ result: ExitTest.Result?) -> String {
   String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
 }
 

@@ -99,6 +99,7 @@ struct ToyCommit {
       let key = RowKey(entity: entity.id, id: id)
       guard try isFresh(key, entity, batch.versions?[index]) else { continue }
       if updated.contains(key) { throw StoreError(.duplicateKey, "\(id) is updated twice") }
+      if batch.slots.isEmpty { continue }
       for (slot, column) in zip(batch.slots, batch.columns) {
         after.rows[entity.root]![id]!.values[slot] = column.value(index)
       }

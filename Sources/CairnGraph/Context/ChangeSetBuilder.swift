@@ -7,31 +7,41 @@ import Foundation
 /// Makes the change set of one save.
 struct ChangeSetBuilder {
   private let context: NSManagedObjectContext
+  private let scope: StoreScope
   private let model: CompiledModel
-  /// The permanent keys of `context.inserted`, in their order.
+  /// The permanent keys of `context.inserted`, in their order; 0 for those of other stores.
   private(set) var keys: [Int64] = []
   private(set) var changes: ChangeSet
 
   /// Reserves keys for the new objects, and puts everything together. Throws what `reserveKeys` throws; keys
   /// that aren't committed then are lost.
-  init(_ context: NSManagedObjectContext, _ store: any PersistentStore) throws {
+  init(_ context: NSManagedObjectContext, _ scope: StoreScope, _ store: any PersistentStore) throws {
     self.context = context
+    self.scope = scope
     model = context.compiledModel
     changes = ChangeSet(author: context.transactionAuthor, contextName: context.name)
     try reserveKeys(store)
     addInserts()
     addUpdates()
+    addDeletes()
+    addChecks()
     addLinks()
   }
+
+  private func isHere(_ object: NSManagedObject) -> Bool { object.table.scope === scope }
 
   // MARK: Keys
 
   private mutating func reserveKeys(_ store: any PersistentStore) throws {
     var counts: [EntityID: Int] = [:]
-    for object in context.inserted { counts[object.table.entity.schema.root, default: 0] += 1 }
+    for case let object? in context.inserted where isHere(object) && object.reservedKey == nil {
+      counts[object.table.entity.schema.root, default: 0] += 1
+    }
     var next: [Int64] = Array(repeating: 0, count: model.entities.count)
     for (root, count) in counts { next[root.index] = try store.reserveKeys(count, root: root).lowerBound }
     keys = context.inserted.map { object in
+      guard let object, isHere(object) else { return 0 }
+      if let key = object.reservedKey { return key }
       let root = object.table.entity.schema.root.index
       next[root] += 1
       return next[root] - 1
@@ -52,11 +62,13 @@ struct ChangeSetBuilder {
   private mutating func addInserts() {
     var rows: [EntityID: (keys: [Int64], drafts: [Int])] = [:]
     for (object, key) in zip(context.inserted, keys) {
+      guard let object, key != 0 else { continue }
       rows[object.table.entity.id, default: ([], [])].keys.append(key)
       rows[object.table.entity.id]?.drafts.append(Int(object.row))
     }
-    for (entity, rows) in rows.sorted(by: { $0.key < $1.key }) {
-      let table = context.table(entity)
+    for (entity, unordered) in rows.sorted(by: { $0.key < $1.key }) {
+      let rows = ascending(unordered)
+      let table = scope.table(entity)
       let isWhole =
         rows.drafts.count == table.draftCount && rows.drafts.first == 0
         && rows.drafts.last == table.draftCount - 1
@@ -68,14 +80,27 @@ struct ChangeSetBuilder {
     }
   }
 
+  /// Keys that were reserved early may be lower than those before them.
+  private func ascending(_ rows: (keys: [Int64], drafts: [Int])) -> (keys: [Int64], drafts: [Int]) {
+    if zip(rows.keys, rows.keys.dropFirst()).allSatisfy(<) { return rows }
+    let order = rows.keys.indices.sorted { rows.keys[$0] < rows.keys[$1] }
+    return (order.map { rows.keys[$0] }, order.map { rows.drafts[$0] })
+  }
+
   /// A to-one slot, with the keys that its destinations will have.
   private func keyColumn(_ draft: ColumnBuilder, _ rows: [Int]) -> Column {
     let column = ColumnBuilder(.key)
     column.reserveCapacity(rows.count)
     for row in rows {
-      if draft.isNull(row) { column.appendNull() } else { column.append(permanent(draft.integer(row))) }
+      if draft.isNull(row) { column.appendNull() } else { append(draft.integer(row), to: column) }
     }
     return column.finish()
+  }
+
+  /// Adds the key of a destination, or null for a new object that was deleted before it was saved.
+  private func append(_ key: Int64, to column: ColumnBuilder) {
+    let stored = key < 0 && context.insertedObject(temporaryKey: key) == nil ? 0 : permanent(key)
+    if stored == 0 { column.appendNull() } else { column.append(stored) }
   }
 
   // MARK: Updates
@@ -87,7 +112,7 @@ struct ChangeSetBuilder {
 
   private mutating func addUpdates() {
     var groups: [UpdateGroup: [NSManagedObject]] = [:]
-    for object in context.updated {
+    for object in context.updated where isHere(object) {
       let slots = changedSlots(object)
       if slots.isEmpty { continue }
       groups[UpdateGroup(entity: object.table.entity.id, slots: slots), default: []].append(object)
@@ -113,7 +138,7 @@ struct ChangeSetBuilder {
     for object in objects {
       do {
         switch object.changes?.values[slot] ?? .null {
-        case .key(let key): column.append(permanent(key))
+        case .key(let key): append(key, to: column)
         case let value: try column.append(value: value)
         }
       } catch {
@@ -123,10 +148,48 @@ struct ChangeSetBuilder {
     return column.finish()
   }
 
+  // MARK: Deletes, and rows that are only checked
+
+  private mutating func addDeletes() {
+    let gone = context.deleted.filter { isHere($0) && !$0.flags.contains(.isInaccessible) }
+    for (entity, objects) in grouped(gone) {
+      // A row that was never read is deleted whatever its version.
+      for part in [objects.filter { $0.chunk != nil }, objects.filter { $0.chunk == nil }] where !part.isEmpty
+      {
+        changes.deletes.append(
+          ChangeSet.Deletes(
+            entity: entity, keys: part.map(\.key),
+            versions: part[0].chunk == nil ? nil : part.map(\.rowVersion)))
+      }
+    }
+  }
+
+  private mutating func addChecks() {
+    let watched = context.watched.filter { isHere($0) && !$0.hasChanges && $0.chunk != nil }
+    for (entity, objects) in grouped(watched) {
+      changes.updates.append(
+        ChangeSet.Updates(
+          entity: entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion), slots: [],
+          columns: []))
+    }
+  }
+
+  /// By entity, and by key within; each object once.
+  private func grouped(_ objects: [NSManagedObject]) -> [(EntityID, [NSManagedObject])] {
+    let groups = Dictionary(grouping: objects) { $0.table.entity.id }
+    return groups.sorted { $0.key < $1.key }.map { entity, members in
+      var result: [NSManagedObject] = []
+      for object in members.sorted(by: { $0.key < $1.key }) where result.last !== object {
+        result.append(object)
+      }
+      return (entity, result)
+    }
+  }
+
   // MARK: Links
 
   private mutating func addLinks() {
-    for object in context.updated + context.inserted {
+    for object in context.updated + context.inserted.compactMap(\.self) where isHere(object) {
       guard let links = object.changes?.links else { continue }
       for (id, pending) in links.sorted(by: { $0.key < $1.key }) { addLinks(object, model[id], pending) }
     }
@@ -158,7 +221,8 @@ struct ChangeSetBuilder {
     // A pair of a relationship that is its own inverse is pending on both of its objects: one tells of it.
     let isSymmetric = relation.inverse == relation.id
     let mine = permanent(owner.key)
-    let pairs = membership.map { (key: permanent($0.key), isMember: $0.value) }
+    let pairs = membership.filter { !isDeleted($0.key, relation) }
+      .map { (key: permanent($0.key), isMember: $0.value) }
       .filter { !isSymmetric || mine <= $0.key }.sorted { $0.key < $1.key }
     let added = pairs.filter(\.isMember).map { RowKey(entity: relation.destination, id: $0.key) }
     let removed = pairs.filter { !$0.isMember }.map { RowKey(entity: relation.destination, id: $0.key) }
@@ -171,11 +235,21 @@ struct ChangeSetBuilder {
   }
 
   private func rowKeys(_ keys: [Int64], _ relation: Relation) -> [RowKey] {
-    keys.map { RowKey(entity: relation.destination, id: permanent($0)) }
+    keys.filter { !isDeleted($0, relation) }
+      .map { RowKey(entity: relation.destination, id: permanent($0)) }
+  }
+
+  /// Whether the save deletes the object, or it was never saved and is gone.
+  private func isDeleted(_ key: Int64, _ relation: Relation) -> Bool {
+    guard context.hasDeletions else { return false }
+    guard let known = scope.knownObject(key, root: model[relation.destination].schema.root) else {
+      return key < 0
+    }
+    return known.flags.contains(.isDeleted)
   }
 }
 
 extension NSManagedObject {
   /// The version of the row that the object's values are of.
-  fileprivate final var rowVersion: Int64 { chunk.map { $0.version(Int(row)) } ?? 0 }
+  final var rowVersion: Int64 { chunk.map { $0.version(Int(row)) } ?? 0 }
 }

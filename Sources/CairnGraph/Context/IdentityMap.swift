@@ -41,6 +41,19 @@ struct IdentityMap {
     pages[index].unsafelyUnwrapped.objects[Int(key) % IdentityMap.pageSize] = object
   }
 
+  /// Takes the object out that is under the key, if one is.
+  mutating func remove(_ key: Int64) {
+    guard key < IdentityMap.denseLimit else {
+      if sparse.removeValue(forKey: key) != nil { count -= 1 }
+      return
+    }
+    let index = Int(key) / IdentityMap.pageSize
+    guard index < pages.count, let page = pages[index] else { return }
+    let place = Int(key) % IdentityMap.pageSize
+    if page.objects[place] != nil { count -= 1 }
+    page.objects[place] = nil
+  }
+
   var all: [NSManagedObject] {
     pages.flatMap { $0.map { $0.objects.compactMap(\.self) } ?? [] } + sparse.values
   }

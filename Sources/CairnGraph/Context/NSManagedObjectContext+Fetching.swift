@@ -34,8 +34,11 @@ extension NSManagedObjectContext {
     _ terms: [AggregateRequest.Term]
   ) throws -> [AggregateRow] {
     try throwDeferredError()
-    let store = try requireStore()
+    let scopes = try requireStores()
     let entity = try compiledModel.schema.requireEntity(named: entityName)
+    guard let store = (scopes.count == 1 ? scopes[0] : scope(serving: entity.id)).store?.store else {
+      return []
+    }
     return try store.aggregate(
       AggregateRequest(entity: entity.id, predicate: predicate, groupBy: groupBy, terms: terms),
       in: store.snapshot())
@@ -68,67 +71,92 @@ extension NSManagedObjectContext {
 /// One fetch of one context.
 private struct FetchPlan {
   let context: NSManagedObjectContext
-  let store: any PersistentStore
-  let snapshot: any StoreSnapshot
+  /// One a store that has objects of the entity.
+  let sources: [Source]
   let entity: CompiledEntity
   let request: StoreRequest
   let offset: Int
   let limit: Int?
-  /// Changed objects of the entity's family: saved ones, whose rows don't count as they are, and new ones.
-  private(set) var updated: [NSManagedObject] = []
-  private(set) var inserted: [NSManagedObject] = []
+  /// Objects of the entity's family whose rows don't count as they are: changed and deleted ones.
+  private(set) var stale: [NSManagedObject] = []
+  /// Those of them that may match as they are now, and new ones.
+  private(set) var changed: [NSManagedObject] = []
+
+  struct Source {
+    let scope: StoreScope
+    let store: any PersistentStore
+    let snapshot: any StoreSnapshot
+  }
 
   init<T>(_ fetch: NSFetchRequest<T>, in context: NSManagedObjectContext) throws {
     try context.throwDeferredError()
+    context.processPendingChanges()
     self.context = context
-    store = try context.requireStore()
+    let scopes = try context.requireStores()
     let model = context.compiledModel
     entity = try fetch.entity(in: model)
     request = try fetch.storeRequest(for: entity.id)
-    snapshot = try store.snapshot()
     offset = max(fetch.fetchOffset, 0)
     limit = fetch.fetchLimit > 0 ? fetch.fetchLimit : nil
-    guard fetch.includesPendingChanges, context.hasChanges else { return }
     let family = Set(fetch.includesSubentities ? entity.schema.concreteFamily : [entity.id])
-    updated = context.updated.filter { family.contains($0.table.entity.id) }
-    inserted = context.inserted.filter { family.contains($0.table.entity.id) }
+    sources = try scopes.compactMap { scope in
+      guard let store = scope.store?.store else { return nil }
+      let isServing = scopes.count == 1 || family.contains { context.serves(scope, $0) }
+      return isServing ? Source(scope: scope, store: store, snapshot: try store.snapshot()) : nil
+    }
+    guard fetch.includesPendingChanges, context.hasChanges else { return }
+    let updated = context.updated.filter { family.contains($0.table.entity.id) }
+    stale = updated + context.deleted.filter { family.contains($0.table.entity.id) }
+    changed =
+      updated.filter { !$0.flags.contains(.isInaccessible) }
+      + context.inserted.compactMap { object in
+        object.flatMap { family.contains($0.table.entity.id) ? $0 : nil }
+      }
   }
 
   func objects() throws -> [NSManagedObject] {
     var request = request
-    if updated.isEmpty, inserted.isEmpty {
+    if stale.isEmpty, changed.isEmpty, sources.count == 1 {
       request.offset = offset
       request.limit = limit
-      return context.register(try context.checked(store.fetch(request, in: snapshot)))
+      return try rows(request, sources[0])
     }
-    request.limit = limit.map { sum(sum($0, offset), updated.count) }
+    request.limit = limit.map { sum(sum($0, offset), stale.count) }
     let order = try ObjectOrder(request.sort, of: entity.id, in: context.compiledModel.schema)
-    let rows = context.register(try context.checked(store.fetch(request, in: snapshot)))
-    let merged = order.merge(rows.filter { !$0.isUpdated }, try matchingChanges())
-    return Array(merged.dropFirst(offset).prefix(limit ?? merged.count))
+    var result = try matchingChanges()
+    for (index, source) in sources.enumerated() {
+      let rows = try rows(request, source)
+      let fresh = stale.isEmpty ? rows : rows.filter { $0.flags.isDisjoint(with: [.isUpdated, .isDeleted]) }
+      result = index == 0 ? order.merge(fresh, result) : order.merge(result, fresh)
+    }
+    return Array(result.dropFirst(offset).prefix(limit ?? result.count))
+  }
+
+  private func rows(_ request: StoreRequest, _ source: Source) throws -> [NSManagedObject] {
+    let batch = try context.checked(source.store.fetch(request, in: source.snapshot), in: source.scope)
+    return source.scope.register(batch)
   }
 
   func count() throws -> Int {
-    var total = try store.count(request, in: snapshot)
-    if !updated.isEmpty || !inserted.isEmpty {
-      var stale = request
-      let keys = ExpressionTree.list(updated.map { .constant(.key($0.key)) })
-      let isUpdated = PredicateTree.comparison(.init(.evaluatedObject, .isIn, keys))
-      stale.predicate = request.predicate.map { .and([isUpdated, $0]) } ?? isUpdated
-      total += try matchingChanges().count - store.count(stale, in: snapshot)
+    var total = try matchingChanges().count
+    for source in sources {
+      total += try source.store.count(request, in: source.snapshot)
+      let here = stale.filter { $0.table.scope === source.scope }
+      if here.isEmpty { continue }
+      var outdated = request
+      let keys = ExpressionTree.list(here.map { .constant(.key($0.key)) })
+      let isOutdated = PredicateTree.comparison(.init(.evaluatedObject, .isIn, keys))
+      outdated.predicate = request.predicate.map { .and([isOutdated, $0]) } ?? isOutdated
+      total -= try source.store.count(outdated, in: source.snapshot)
     }
     return min(max(total - offset, 0), limit ?? Int.max)
   }
 
   private func matchingChanges() throws -> [NSManagedObject] {
-    let changed = updated + inserted
-    guard let predicate = request.predicate else { return changed.filter { !isGone($0) } }
+    guard let predicate = request.predicate, !changed.isEmpty else { return changed }
     let interpreter = try PredicateInterpreter(predicate, to: entity.id, in: context.compiledModel.schema)
-    return changed.filter { !isGone($0) && interpreter.matches($0) }
+    return changed.filter { interpreter.matches($0) }
   }
-
-  /// Whether a changed object has no row any more.
-  private func isGone(_ object: NSManagedObject) -> Bool { object.flags.contains(.isInaccessible) }
 
   private func sum(_ a: Int, _ b: Int) -> Int {
     let (sum, overflow) = a.addingReportingOverflow(b)

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     nonisolated(unsafe) let block = block
     queue.async {
       block()
-      self.collectInstalment()
+      self.endPerform()
     }
   }
 
@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
     schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(E) -> T
   ) async throws(E) -> T {
     if schedule == .immediate, queue.isCurrent {
-      defer { collectInstalment() }
+      defer { endPerform() }
       return try block()
     }
     // The queue runs the block once, before the continuation resumes; nothing is touched from both sides at
@@ -36,15 +36,20 @@ extension NSManagedObjectContext {
     await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       queue.async {
         result = NSManagedObjectContext.result(of: block)
-        self.collectInstalment()
+        self.endPerform()
         continuation.resume()
       }
     }
     return try result.unsafelyUnwrapped.get()
   }
 
+  private final func endPerform() {
+    if coordinator != nil { processPendingChanges() }
+    collectInstalment()
+  }
+
   /// Runs `block` on the context's queue and waits for it; at once when the caller is on the queue already, so
-  /// that it may be nested. On a main-queue context it traps after a minute if nobody serves the main queue.
+  /// that it may be nested. Doesn't process pending changes. On a main-queue context it traps after a minute if nobody serves the main queue.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
     var result: Result<T, E>?
     queue.sync { result = NSManagedObjectContext.result(of: block) }

@@ -1,4 +1,4 @@
-// Questions to the store, and looking up objects by their IDs.
+// Questions to the stores, and looking up objects by their IDs.
 
 import CairnModel
 import Foundation
@@ -8,8 +8,10 @@ extension NSManagedObjectContext {
 
   /// The object if the context knows it.
   public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-    guard belongsHere(objectID) else { return nil }
-    return knownObject(objectID.key, root: objectID.root)
+    if objectID.isTemporaryID {
+      return objectID.origin == identity ? insertedObject(temporaryKey: objectID.key) : nil
+    }
+    return scope(origin: objectID.origin)?.knownObject(objectID.key, root: objectID.root)
   }
 
   /// The object, as a fault if the context doesn't know it. Whether its row exists is found out when a property
@@ -17,21 +19,25 @@ extension NSManagedObjectContext {
   /// error.
   public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
     if let known = registeredObject(for: objectID) { return known }
-    guard belongsHere(objectID), !objectID.isTemporaryID else {
-      fatalError("\(objectID) names no object of this context or its store")
+    guard !objectID.isTemporaryID, let scope = scope(origin: objectID.origin) else {
+      fatalError("\(objectID) names no object of this context or its stores")
     }
-    return object(key: objectID.key, in: table(for: objectID.entity).entity.id)
+    return scope.object(key: objectID.key, in: compiledEntity(objectID.entity).id)
   }
 
   /// The object with its row loaded. Throws 133000 when there is none, and the store's errors.
   public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
     if let known = registeredObject(for: objectID) {
-      known.fire()
+      if known.isFault, known.chunk == nil { known.loadRow() }
       try throwDeferredError()
-      if !known.flags.contains(.isInaccessible) { return known }
-    } else if belongsHere(objectID), !objectID.isTemporaryID {
-      let entity = table(for: objectID.entity).entity.id
-      if let object = register(try rows([RowKey(entity: entity, id: objectID.key)])).first {
+      if !known.flags.contains(.isInaccessible) {
+        known.fire()
+        return known
+      }
+      known.chunk = nil
+    } else if !objectID.isTemporaryID, let scope = scope(origin: objectID.origin) {
+      let entity = compiledEntity(objectID.entity).id
+      if let object = scope.register(try rows([RowKey(entity: entity, id: objectID.key)], in: scope)).first {
         object.fire()
         return object
       }
@@ -41,54 +47,90 @@ extension NSManagedObjectContext {
       ["objectID": objectID])
   }
 
-  private final func belongsHere(_ id: NSManagedObjectID) -> Bool {
-    if id.isTemporaryID { return id.origin == identity }
-    return coordinator?.persistentStores.contains { $0.uuid == id.origin } ?? false
+  /// Gives new objects the IDs that they will have when they are saved. They stay inserted. Throws 134030 when
+  /// a store gives no keys; objects of other contexts are a programmer error.
+  public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    let new = objects.filter { $0.isInserted && $0.reservedKey == nil }
+    let scopes = try requireStores()
+    for scope in scopes {
+      let here = new.filter { $0.table.scope === scope }
+      for (root, members) in Dictionary(grouping: here, by: { $0.table.entity.schema.root }) {
+        guard let store = scope.store?.store else { continue }
+        let keys = try reserving { try store.reserveKeys(members.count, root: root) }
+        for (object, key) in zip(members, keys) {
+          object.reservedKey = key
+          object.knownID = nil
+          scope.reserve(object, key)
+        }
+      }
+    }
   }
 
-  // MARK: The store
+  final func reserving<T>(_ work: () throws -> T) throws -> T {
+    do {
+      return try work()
+    } catch {
+      throw NSError.coreData(
+        NSPersistentStoreSaveError, "the store didn't give keys for new objects: \(error)",
+        [NSUnderlyingErrorKey: error])
+    }
+  }
 
-  /// The coordinator's store. Throws 134070 when there is none.
-  final func requireStore() throws -> any PersistentStore {
-    guard let coordinator else {
+  /// Has the next save check that the object's row hasn't changed since it was read, though it isn't changed
+  /// itself.
+  public final func detectConflicts(for object: NSManagedObject) {
+    guard object.table.context === self, !object.flags.contains(.isDraft) else { return }
+    object.fire()
+    watched.append(object)
+  }
+
+  // MARK: The stores
+
+  /// The scopes of the coordinator's stores. Throws 134070 when there are none.
+  final func requireStores() throws -> [StoreScope] {
+    guard coordinator != nil else {
       throw NSError.coreData(
         NSPersistentStoreOperationError, "the context has no persistentStoreCoordinator: set one first")
     }
-    guard let store = coordinator.persistentStores.first else {
+    let scopes = scopes
+    guard scopes[0].store != nil else {
       throw NSError.coreData(
         NSPersistentStoreOperationError,
         "This NSPersistentStoreCoordinator has no persistent stores: add one before fetching or saving")
     }
-    return store.store
+    return scopes
   }
 
   /// Rows of the newest generation, checked.
-  final func rows(_ keys: [RowKey]) throws -> RowBatch {
-    let store = try requireStore()
-    return try checked(store.rows(keys, in: store.snapshot()))
+  final func rows(_ keys: [RowKey], in scope: StoreScope) throws -> RowBatch {
+    guard let store = scope.store?.store else {
+      throw StoreError(.storeClosed, "the store was removed from its coordinator")
+    }
+    return try checked(store.rows(keys, in: store.snapshot()), in: scope)
   }
 
-  final func checked(_ batch: RowBatch) throws -> RowBatch {
+  final func checked(_ batch: RowBatch, in scope: StoreScope) throws -> RowBatch {
     for chunk in batch.chunks {
       guard compiledModel.entities.indices.contains(chunk.entity.index) else {
         throw StoreError(.corrupt, "the store handed out rows of entity number \(chunk.entity.index)")
       }
-      try table(chunk.entity).check(chunk)
+      try scope.table(chunk.entity).check(chunk)
     }
     return batch
   }
 
-  final func row(_ key: RowKey) -> FetchedRow? {
-    keepingError { try rows([key]) }.flatMap { batch in
+  final func row(_ key: RowKey, in scope: StoreScope) -> FetchedRow? {
+    keepingError { try rows([key], in: scope) }.flatMap { batch in
       if batch.count == 0 { return nil }
       let chunk = batch.chunk(0)
       return FetchedRow(
-        table: table(chunk.entity), chunk: chunk, row: batch.row(0), key: chunk.key(batch.row(0)))
+        table: scope.table(chunk.entity), chunk: chunk, row: batch.row(0), key: chunk.key(batch.row(0)))
     }
   }
 
   final func loadRow(of object: NSManagedObject) -> (chunk: Chunk, row: Int)? {
-    guard let found = row(RowKey(entity: object.table.entity.id, id: object.key)),
+    guard let scope = object.table.scope,
+      let found = row(RowKey(entity: object.table.entity.id, id: object.key), in: scope),
       found.table === object.table,
       let chunk = found.chunk
     else { return nil }
@@ -96,9 +138,11 @@ extension NSManagedObjectContext {
   }
 
   /// The stored destinations of a relationship.
-  final func storedKeys(of relation: Relation, from source: RowKey) -> ArraySlice<RowKey> {
+  final func storedKeys(of relation: Relation, from source: RowKey, in scope: StoreScope) -> ArraySlice<
+    RowKey
+  > {
     keepingError {
-      let store = try requireStore()
+      guard let store = scope.store?.store else { return [] }
       return try store.related([source], through: relation.id, in: store.snapshot())[0]
     } ?? []
   }
@@ -117,5 +161,12 @@ extension NSManagedObjectContext {
     guard let error = deferredError else { return }
     deferredError = nil
     throw error
+  }
+}
+
+extension NSManagedObject {
+  final var reservedKey: Int64? {
+    get { changes?.reservedKey }
+    set { ensureChanges().reservedKey = newValue }
   }
 }

@@ -1,73 +1,158 @@
-// Saving: one change set, one commit, and the objects on their new rows.
+// Saving: for each store one change set and one commit, and then the objects on their new rows.
+//
+// In order: the event ends, `willSave`, validation, then store by store the commit, with the merge policy in
+// between as long as there are conflicts. Nothing of the context is changed before a commit is done, so that a
+// save that fails leaves it as it was.
 
 import CairnModel
 import Foundation
 
 extension NSManagedObjectContext {
-  /// Saves every unsaved change, or none.
-  ///
-  /// When it returns, the store has the changes, new objects have their permanent IDs, and nothing is unsaved.
-  /// Without changes it does nothing. Costs what has changed.
-  ///
-  /// Throws 133020 when a row has changed since the context read it, and 133021 when a uniqueness constraint
-  /// would break, both with what the store has in `NSPersistentStoreSaveConflictsErrorKey`; 134030 when the
-  /// store refuses the changes, with its `StoreError` as the underlying error; 134070 without a store. After
-  /// any of them the context has its changes still, and the store is as it was.
-  public final func save() throws {
+  final func saveChanges() throws {
     try throwDeferredError()
-    guard hasChanges else { return }
-    let store = try requireStore()
+    processPendingChanges()
+    propagateDeletes()
+    guard hasChanges || !watched.isEmpty else { return }
+    let scopes = try requireStores()
     NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
-    let work = try makeChanges(store)
-    var changed: Set<RowKey> = []
-    if !work.changes.isEmpty { changed = Set(try commit(work.changes, store).updated.map(\.key)) }
-    let userInfo: [AnyHashable: Any] = [
-      NSInsertedObjectsKey: insertedObjects, NSUpdatedObjectsKey: updatedObjects,
-    ]
-    settle(insertedKeys: work.keys, changed: changed)
-    NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: userInfo)
-    collectInstalment()
+    willSaveObjects()
+    try validateChanges()
+    try refuseExternalLinks()
+    tell(of: try commit(scopes))
   }
 
-  /// Where a temporary key stands in `inserted`.
-  final func insertedIndex(ofTemporaryKey key: Int64) -> Int { Int(-key - (-inserted[0].key)) }
+  // MARK: Before
 
-  private final func makeChanges(_ store: any PersistentStore) throws -> ChangeSetBuilder {
-    do {
-      return try ChangeSetBuilder(self, store)
-    } catch {
-      throw NSError.coreData(
-        NSPersistentStoreSaveError, "the store didn't give keys for new objects: \(error)",
-        [NSUnderlyingErrorKey: error])
+  private final func willSaveObjects() {
+    for _ in 0..<1_000 {
+      for case let object? in inserted { object.willSave() }
+      for object in updated { object.willSave() }
+      for object in deleted { object.willSave() }
+      if event.isEmpty, event.firstInserted == inserted.count { return }
+      processPendingChanges()
+      propagateDeletes()
     }
+    fatalError(
+      "Failed to process pending changes before save. The context is still dirty after 1000 attempts. Typically "
+        + "this recursive dirtying is caused by a bad validation method, -willSave, or notification handler.")
   }
 
-  private final func commit(_ changes: ChangeSet, _ store: any PersistentStore) throws -> Commit {
-    do {
-      return try store.commit(changes)
-    } catch let conflict as CommitConflict {
-      throw describe(conflict, changes)
-    } catch {
-      throw NSError.coreData(
-        NSPersistentStoreSaveError, "the store refused the changes: \(error)", [NSUnderlyingErrorKey: error])
+  private final func validateChanges() throws {
+    var errors: [NSError] = []
+    func collect(_ validate: () throws -> Void) {
+      do {
+        try validate()
+      } catch {
+        let error = error as NSError
+        errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
+      }
     }
+    for object in deleted where !object.flags.contains(.isInaccessible) { collect(object.validateForDelete) }
+    for case let object? in inserted { collect(object.validateForInsert) }
+    for object in updated { collect(object.validateForUpdate) }
+    try NSError.throwValidation(errors)
+  }
+
+  private final func refuseExternalLinks() throws {
+    let links = externalLinks.filter {
+      $0.object.table.scope !== $0.destination.table.scope && !$0.object.isDeleted
+        && !$0.destination.isDeleted
+        && $0.object.table.context === self && $0.destination.table.context === self
+    }
+    guard let link = links.first else { return }
+    throw NSError.coreData(
+      NSManagedObjectExternalRelationshipError,
+      "\(link.object.table.entity.name).\(link.relation.name) leads to an object of another store: keep its ID "
+        + "in an attribute, or use a fetched property",
+      [NSValidationObjectErrorKey: link.object, NSValidationKeyErrorKey: link.relation.name])
+  }
+
+  // MARK: Commits
+
+  private final func commit(_ scopes: [StoreScope]) throws -> SaveReport {
+    var report = SaveReport()
+    for scope in scopes where scopes.count == 1 || hasPending(in: scope) {
+      do {
+        let work = try commit(scope)
+        report.add(scope, self)
+        settle(scope, work.keys, changed: work.changed)
+      } catch {
+        if report.scopes == 0 { throw error }
+        throw NSError.coreData(
+          NSPersistentStoreIncompleteSaveError, "one store has saved its part, another has not: \(error)",
+          [
+            NSUnderlyingErrorKey: error, NSAffectedStoresErrorKey: [scope.store].compactMap(\.self),
+            NSAffectedObjectsErrorKey: (inserted.compactMap(\.self) + updated + deleted)
+              .filter { $0.table.scope === scope },
+          ])
+      }
+    }
+    forgetPending()
+    return report
+  }
+
+  private final func hasPending(in scope: StoreScope) -> Bool {
+    inserted.contains { $0?.table.scope === scope } || updated.contains { $0.table.scope === scope }
+      || deleted.contains { $0.table.scope === scope } || watched.contains { $0.table.scope === scope }
+  }
+
+  /// Commits what concerns one store. Returns the keys of new objects, and which rows were changed.
+  private final func commit(_ scope: StoreScope) throws -> (keys: [Int64], changed: Set<RowKey>) {
+    guard let store = scope.store?.store else { return ([], []) }
+    var conflicts: [Any] = []
+    for _ in 0..<100 {
+      let builder = try reserving { try ChangeSetBuilder(self, scope, store) }
+      if builder.changes.isEmpty { return (builder.keys, []) }
+      do {
+        let commit = try store.commit(builder.changes)
+        return (builder.keys, Set(commit.updated.map(\.key)))
+      } catch let conflict as CommitConflict {
+        conflicts = describe(conflict, builder, scope)
+      } catch {
+        throw NSError.coreData(
+          NSPersistentStoreSaveError, "the store refused the changes: \(error)", [NSUnderlyingErrorKey: error]
+        )
+      }
+      try (mergePolicy as? NSMergePolicy ?? .error).resolve(mergeConflicts: conflicts)
+      processPendingChanges()
+      propagateDeletes()
+    }
+    // The policy goes on changing objects so that they conflict.
+    try NSMergePolicy.error.resolve(mergeConflicts: conflicts)
+    return ([], [])
   }
 
   /// Puts the saved objects onto their new rows. The commit is done, so nothing may fail any more: an object
   /// whose row can't be read becomes a fault.
-  private final func settle(insertedKeys: [Int64], changed: Set<RowKey>) {
-    let new = inserted
-    let old = updated
-    forgetPending()
-    for (object, key) in zip(new, insertedKeys) { promote(object, to: key) }
-    let moved = old.filter { changed.contains(RowKey(entity: $0.table.entity.id, id: $0.key)) }
-    let rest = old.filter { !changed.contains(RowKey(entity: $0.table.entity.id, id: $0.key)) }
-    for object in rest { object.settle(on: object.chunk, Int(object.row)) }
-    settle(new + moved)
+  private final func settle(_ scope: StoreScope, _ keys: [Int64], changed: Set<RowKey>) {
+    var onNewRows: [NSManagedObject] = []
+    for (index, object) in inserted.enumerated() {
+      guard let object, object.table.scope === scope else { continue }
+      inserted[index] = nil
+      insertedCount -= 1
+      promote(object, to: keys[index])
+      onNewRows.append(object)
+    }
+    for object in updatedList where object.table.scope === scope {
+      if object.flags.contains(.isUpdated) { updatedCount -= 1 }
+      if object.flags.contains(.isDeleted) { continue }
+      if changed.contains(RowKey(entity: object.table.entity.id, id: object.key)) {
+        onNewRows.append(object)
+      } else if object.flags.contains(.isUpdated) {
+        object.settle(on: object.chunk, Int(object.row))
+      } else {
+        object.changes?.forgetSaved()
+      }
+    }
+    updatedList.removeAll { $0.table.scope === scope }
+    for object in deleted where object.table.scope === scope { scope.remove(object) }
+    deleted.removeAll { $0.table.scope === scope }
+    scope.forgetReserved()
+    settle(onNewRows, scope)
   }
 
-  private final func settle(_ objects: [NSManagedObject]) {
-    let batch = try? rows(objects.map { RowKey(entity: $0.table.entity.id, id: $0.key) })
+  private final func settle(_ objects: [NSManagedObject], _ scope: StoreScope) {
+    let batch = try? rows(objects.map { RowKey(entity: $0.table.entity.id, id: $0.key) }, in: scope)
     var next = 0
     for object in objects {
       guard let batch, next < batch.count, batch.key(next).id == object.key else {
@@ -77,5 +162,49 @@ extension NSManagedObjectContext {
       object.settle(on: batch.chunk(next), batch.row(next))
       next += 1
     }
+  }
+
+  // MARK: After
+
+  private final func tell(of report: SaveReport) {
+    for object in report.inserted { object.didSave() }
+    for object in report.updated { object.didSave() }
+    for object in report.deleted { object.didSave() }
+    let inserted = recentlyInserted?.count == report.inserted.count ? recentlyInserted : nil
+    recentlyInserted = nil
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextDidSave, object: self,
+      userInfo: [
+        NSInsertedObjectsKey: inserted ?? Set(report.inserted), NSUpdatedObjectsKey: Set(report.updated),
+        NSDeletedObjectsKey: Set(report.deleted),
+      ])
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: report.ids.userInfo)
+    SaveMailbox.deliver(report.ids, from: self)
+    for object in report.deleted { kill(object) }
+    collectInstalment()
+  }
+}
+
+/// What a save has written, for those who are told of it.
+private struct SaveReport {
+  private(set) var scopes = 0
+  private(set) var inserted: [NSManagedObject] = []
+  private(set) var updated: [NSManagedObject] = []
+  private(set) var deleted: [NSManagedObject] = []
+
+  mutating func add(_ scope: StoreScope, _ context: NSManagedObjectContext) {
+    scopes += 1
+    for case let object? in context.inserted where object.table.scope === scope { inserted.append(object) }
+    updated += context.updated.filter { $0.table.scope === scope }
+    deleted += context.deleted.filter { $0.table.scope === scope }
+  }
+
+  var ids: SavedIDs {
+    var ids = SavedIDs()
+    ids.inserted = inserted.map(\.objectID)
+    ids.updated = updated.map(\.objectID)
+    ids.deleted = deleted.map(\.objectID)
+    return ids
   }
 }

@@ -1,8 +1,9 @@
 // A context: the objects that one piece of work sees and changes, and the changes that it hasn't saved yet.
 //
-// Always holds: `inserted` has the unsaved new objects in the order of their temporary keys, `updated` each saved
-// object that `isUpdated`; every other object that the context knows is in `maps` under its key, and so are the
-// updated ones. The schema's root entity of an object is the number of its map.
+// Always holds: `inserted` has the unsaved new objects in the order of their temporary keys, nil where one was
+// taken back; `updatedList` has each object that `isUpdated`, and may have some that are so no more (`isListed`
+// tells who stands in it); `deleted` has each saved object that `isDeleted`. Every other object that the context
+// knows is in its scope's maps under its key, and so are the updated and deleted ones.
 
 import CairnModel
 public import Foundation
@@ -13,7 +14,7 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
   case mainQueueConcurrencyType = 2
 }
 
-/// A graph of objects over a coordinator's store.
+/// A graph of objects over a coordinator's stores.
 ///
 /// A context and its objects are confined to the context's queue: use them inside `perform` or `performAndWait`
 /// (or, for a main-queue context, on the main actor). `name`, `transactionAuthor` and `perform` itself may be
@@ -34,19 +35,66 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   public final var name: String?
   /// Who history says has made the commits. Stays until it is set again.
   public final var transactionAuthor: String?
+  /// For the program's own use.
+  public final let userInfo = NSMutableDictionary()
+
+  /// Who wins when a save conflicts with the store: an `NSMergePolicy`. `NSMergePolicy.error` at first, which
+  /// has the save throw. Anything that is no merge policy is a programmer error.
+  public final var mergePolicy: Any = NSMergePolicy.error {
+    didSet {
+      guard mergePolicy is NSMergePolicy else {
+        fatalError("the merge policy \(mergePolicy) is no NSMergePolicy")
+      }
+    }
+  }
+
+  /// Whether saves of other contexts over the same coordinator are merged into this one, on its queue and soon
+  /// after. False at first.
+  public final var automaticallyMergesChangesFromParent = false {
+    didSet { mailbox = automaticallyMergesChangesFromParent ? (mailbox ?? SaveMailbox(self)) : nil }
+  }
+
+  /// Whether delete rules are applied by `processPendingChanges`, that is at the end of each `perform` and
+  /// before a fetch; otherwise a save applies them.
+  public final var propagatesDeletesAtEndOfEvent = true
+  /// Whether an object whose row turns out to be gone is marked as deleted, with all its values nil. If false,
+  /// reading such an object traps: "CoreData could not fulfill a fault".
+  public final var shouldDeleteInaccessibleFaults = true
+  /// Whether the context keeps unchanged objects that nobody else holds.
+  public final var retainsRegisteredObjects = false
+  /// Kept for programs that set it. Cairn has no row cache that could be stale: a fault is filled from the
+  /// newest commit of its store, whatever the interval.
+  public final var stalenessInterval: TimeInterval = -1
 
   final var coordinator: NSPersistentStoreCoordinator?
   final var compiled: CompiledModel?
-  /// By entity, made when first used.
-  private final var tables: [EntityTable?] = []
-  private final var maps: [IdentityMap] = []
+  /// See `scopes`.
+  final var knownScopes: [StoreScope] = []
+  /// Of stores that were removed: their objects still refer to them.
+  final var retired: [StoreScope] = []
   private final var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
-  private final var registeredAfterSweep = 0
-  final var inserted: [NSManagedObject] = []
+  private final var mailbox: SaveMailbox?
+
+  final var inserted: [NSManagedObject?] = []
+  final var insertedCount = 0
   /// The temporary key of `inserted[i]` is -(temporaryBase + i + 1).
   private final var temporaryBase: Int64 = 0
-  final var updated: [NSManagedObject] = []
-  private final var fetchedRow: FetchedRow?
+  final var updatedList: [NSManagedObject] = []
+  final var updatedCount = 0
+  final var deleted: [NSManagedObject] = []
+  /// New objects that were deleted again: they hold rows of drafts until the next save or rollback.
+  final var withdrawn: [NSManagedObject] = []
+  /// What has happened since the last `processPendingChanges`.
+  final var event = ContextEvent()
+  /// The new objects as the last event has told of them, if all were of that event: a save tells of the same.
+  final var recentlyInserted: Set<NSManagedObject>?
+  final var isProcessing = false
+  /// Unchanged objects whose versions the next save checks.
+  final var watched: [NSManagedObject] = []
+  final var externalLinks: [ExternalLink] = []
+  /// The row that the object in the making is for.
+  final var fetchedRow: FetchedRow?
+  final var observers: [ObjectIdentifier: [ObjectObserver]] = [:]
   /// What went wrong under a getter, which can't throw: the next fetch or save does.
   final var deferredError: (any Error)?
 
@@ -58,7 +106,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   }
 
   deinit {
-    for table in tables { table?.detach() }
+    for scope in knownScopes + retired { scope.detach() }
+    for list in observers.values { for observer in list { observer.finish() } }
   }
 
   public convenience init(_ type: ConcurrencyType) {
@@ -66,7 +115,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       concurrencyType: type == .mainQueue ? .mainQueueConcurrencyType : .privateQueueConcurrencyType)
   }
 
-  /// The coordinator whose store the context reads and saves to. May be set once.
+  /// The coordinator whose stores the context reads and saves to. May be set once.
   public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
     get { coordinator }
     set {
@@ -75,68 +124,126 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         fatalError("Context already has a coordinator; cannot replace.")
       }
       coordinator = newValue
+      if let newValue { ModelsInUse.add(newValue.managedObjectModel) }
     }
   }
 
   // MARK: State
 
-  public final var hasChanges: Bool { !inserted.isEmpty || !updated.isEmpty }
+  public final var hasChanges: Bool { insertedCount > 0 || updatedCount > 0 || !deleted.isEmpty }
 
   /// Made anew each time: costs as many objects as there are.
-  public final var insertedObjects: Set<NSManagedObject> { Set(inserted) }
+  public final var insertedObjects: Set<NSManagedObject> { Set(inserted.lazy.compactMap(\.self)) }
 
   /// Made anew each time: costs as many objects as there are.
   public final var updatedObjects: Set<NSManagedObject> { Set(updated) }
 
+  /// Saved objects that the next save deletes. Made anew each time.
+  public final var deletedObjects: Set<NSManagedObject> { Set(deleted) }
+
   /// Every object that the context knows, made anew each time. An unchanged object that nobody else holds
   /// stays for a while, and is gone after a later save or `perform`.
   public final var registeredObjects: Set<NSManagedObject> {
-    collect(pageCount: .max)
-    return Set(inserted + maps.flatMap(\.all))
+    if !retainsRegisteredObjects { for scope in knownScopes { scope.collect(pageCount: .max) } }
+    return insertedObjects.union(knownScopes.flatMap(\.saved))
   }
 
-  // MARK: Inserting and refreshing
+  /// The saved objects that have changes and aren't deleted.
+  final var updated: [NSManagedObject] {
+    updatedCount == updatedList.count ? updatedList : updatedList.filter(\.isUpdated)
+  }
 
-  /// Inserts an object that was made without a context. Of an object that is in this context already it is
-  /// a no-op; of one in another, a programmer error.
+  // MARK: Inserting
+
+  /// Inserts an object that was made without a context, or was deleted and not saved since. Of an object that
+  /// is in this context already it is a no-op; of one in another, a programmer error.
   open func insert(_ object: NSManagedObject) {
-    if object.table.context === self { return }
+    if object.table.context === self {
+      if object.flags.contains(.isDeleted) { undelete(object) }
+      return
+    }
     guard object.flags.contains(.isDetached) else {
       fatalError("Illegal attempt to insert an object that is already registered with another context")
     }
     let table = table(for: object.entity)
     let old = object.table
-    let oldRow = Int(object.row)
-    object.row = Int32(table.addDraft())
-    object.table = table
     object.flags.remove(.isDetached)
-    object.knownID = nil
-    for slot in old.entity.slotTypes.indices { object.writeSlot(slot, old.draftValue(slot, oldRow)) }
+    moveDraft(object, from: old, to: table)
     adopt(object)
   }
 
-  /// Reads the object's row anew. With `mergeChanges` its unsaved changes stay, on top of the new row;
+  /// Makes the store the one that a new object is saved to. Of an object that isn't new, or for a store that
+  /// doesn't keep objects of its entity, a programmer error.
+  open func assign(_ object: Any, to store: NSPersistentStore) {
+    guard let object = object as? NSManagedObject, object.table.context === self, object.isInserted else {
+      fatalError("Can't assign an object to a store unless it is new: \(object)")
+    }
+    guard let scope = scopes.first(where: { $0.store === store }), serves(scope, object.table.entity.id)
+    else {
+      fatalError(
+        "Can't assign an object to a store that does not contain the object's entity: \(object.table.entity.name)"
+      )
+    }
+    move(object, to: scope)
+    object.flags.insert(.isAssigned)
+  }
+
+  // MARK: Changes and saves; an override calls super
+
+  /// Marks the object as deleted, after telling it by `prepareForDeletion`; the next save deletes its row. Its
+  /// delete rules are applied when the event ends. A new object is only taken back. Of an object of another
+  /// context it is a programmer error; of one that is deleted already, a no-op.
+  open func delete(_ object: NSManagedObject) { deleteObject(object) }
+
+  /// Ends the event: applies delete rules, and posts `NSManagedObjectContextObjectsDidChange` if anything has
+  /// changed since the last time. `perform` does it at its end; a fetch and a save do it first. Costs what has
+  /// changed.
+  open func processPendingChanges() { processEvent() }
+
+  /// Saves every unsaved change, or none.
+  ///
+  /// When it returns, the stores have the changes, new objects have their permanent IDs, and nothing is
+  /// unsaved. Without changes it does nothing. Costs what has changed.
+  ///
+  /// Throws a validation error (1550 to 1690, or 1560 with several in `NSDetailedErrorsKey`); 133020 when a row
+  /// has changed since the context read it, and 133021 when a uniqueness constraint would break, both with
+  /// what the store has in `NSPersistentStoreSaveConflictsErrorKey`, unless `mergePolicy` decides; 133010 for
+  /// a relationship between objects of different stores; 134030 when a store refuses the changes, with its
+  /// `StoreError` as the underlying error; 134040 when another store has taken its part by then; 134070
+  /// without a store. After any of them the context has its changes still, and the store is as it was.
+  open func save() throws { try saveChanges() }
+
+  /// Reads the object's row anew. With `mergeChanges` its unsaved changes stay, on top of the newest row;
   /// otherwise they are discarded, and the object becomes a fault. An inserted object has no row: it stays as
   /// it is.
   open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
-    precondition(object.table.context === self, "the object to refresh belongs to another context")
-    if object.flags.contains(.isDraft) { return }
-    if flag {
-      object.loadRow()
-      return object.fire()
-    }
-    if object.isUpdated {
-      object.revertRelationships()
-      object.changes?.values = [:]
-      if object.changes?.links.isEmpty ?? true {
-        updated.removeAll { $0 === object }
-        object.flags.remove(.isUpdated)
-      }
-    }
-    object.changes?.transients = [:]
-    object.chunk = nil
-    object.flags.remove(.hasOverlay)
-    object.flags.insert(.isFault)
+    refreshObject(object, mergeChanges: flag)
+  }
+
+  /// Unchanged objects become faults; changed ones keep their changes, on top of the newest row.
+  open func refreshAllObjects() { refreshAll() }
+
+  /// Forgets every unsaved change: new objects are gone, deleted ones are back, changed ones show their rows.
+  open func rollback() { rollbackChanges() }
+
+  /// Forgets every object and every change. Objects that somebody still holds belong to no context any more.
+  open func reset() { forgetEverything() }
+
+  /// Brings what another context over the same stores has saved into this one. Takes the notifications
+  /// `NSManagedObjectContextDidSave` and `didSaveObjectIDsNotification`.
+  ///
+  /// New objects become known as faults; changed ones that this context has read are read anew, with its own
+  /// unsaved changes on top; deleted ones that it knows are deleted here too, which its next save has nothing
+  /// to do for. Posts `NSManagedObjectContextObjectsDidChange`, then
+  /// `didMergeChangesObjectIDsNotification`. To be called on the context's queue. Costs what was saved.
+  open func mergeChanges(fromContextDidSave notification: Notification) { mergeSave(notification) }
+
+  /// Called when an object turns out to have no row, before `shouldDeleteInaccessibleFaults` is looked at.
+  /// Returns whether the object is to be treated as deleted, with all its values nil.
+  open func shouldHandleInaccessibleFault(
+    _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+  ) -> Bool {
+    shouldDeleteInaccessibleFaults
   }
 }
 
@@ -152,29 +259,25 @@ extension NSManagedObjectContext {
     do {
       let model = try coordinator.managedObjectModel.compiled()
       compiled = model
-      tables = model.entities.map { _ in nil }
-      maps = model.entities.map { _ in IdentityMap() }
       return model
     } catch {
       fatalError("\(error)")
     }
   }
 
+  /// Where a new object of the entity begins.
   final func table(for entity: NSEntityDescription) -> EntityTable {
+    let id = compiledEntity(entity).id
+    return scope(forNew: id).table(id)
+  }
+
+  final func compiledEntity(_ entity: NSEntityDescription) -> CompiledEntity {
     let model = compiledModel
     let index = entity.compiledIndex
     guard model.entities.indices.contains(index), model.entities[index].description === entity else {
       fatalError("the entity \"\(entity.name ?? "")\" isn't in the model of this context's coordinator")
     }
-    return table(model.entities[index].id)
-  }
-
-  final func table(_ id: EntityID) -> EntityTable {
-    let model = compiledModel
-    if let table = tables[id.index] { return table }
-    let made = EntityTable(model[id], model, self)
-    tables[id.index] = made
-    return made
+    return model.entities[index]
   }
 
   /// The one entity whose objects are of `type`; nil when there isn't exactly one.
@@ -189,84 +292,6 @@ extension NSManagedObjectContext {
     table(for: entity).objectClass
   }
 
-  /// Makes a new draft an inserted object.
-  final func adopt(_ object: NSManagedObject) {
-    inserted.append(object)
-    object.key = -(temporaryBase + Int64(inserted.count))
-    if object.flags.insert(.didAwakeFromInsert).inserted { object.awakeFromInsert() }
-  }
-
-  final func noteUpdate(of object: NSManagedObject) {
-    updated.append(object)
-  }
-
-  // MARK: Looking up
-
-  /// The object with that key if the context knows it.
-  final func knownObject(_ key: Int64, root: EntityID) -> NSManagedObject? {
-    if key > 0 { return maps.isEmpty ? nil : maps[root.index].object(key) }
-    let index = -key - temporaryBase - 1
-    return index >= 0 && index < Int64(inserted.count) ? inserted[Int(index)] : nil
-  }
-
-  /// The object with that key, as a fault if it isn't known. Its row is only looked for where `entity` has
-  /// children, to learn which of them it is; a key without a row becomes a fault of `entity`.
-  final func object(key: Int64, in entity: EntityID) -> NSManagedObject {
-    let described = compiledModel[entity].schema
-    if let known = knownObject(key, root: described.root) { return known }
-    if described.concreteFamily.count > 1, let found = row(RowKey(entity: entity, id: key)) {
-      return register(found)
-    }
-    let concrete = described.concreteFamily.first ?? entity
-    return register(FetchedRow(table: table(concrete), chunk: nil, row: 0, key: key))
-  }
-
-  final func objects(keys: [Int64], in entity: EntityID) -> [NSManagedObject] {
-    let described = compiledModel[entity].schema
-    guard described.concreteFamily.count > 1 else { return keys.map { object(key: $0, in: entity) } }
-    let unknown = keys.filter { knownObject($0, root: described.root) == nil }
-    if !unknown.isEmpty, let batch = try? rows(unknown.map { RowKey(entity: entity, id: $0) }) {
-      let held = register(batch)
-      return withExtendedLifetime(held) { keys.map { object(key: $0, in: entity) } }
-    }
-    return keys.map { object(key: $0, in: entity) }
-  }
-
-  // MARK: Registering rows
-
-  /// The objects of rows: those that are known, unchanged by it unless they are faults, or new ones.
-  ///
-  /// The rows' chunks have been checked (`EntityTable.check`).
-  final func register(_ batch: RowBatch) -> [NSManagedObject] {
-    let model = compiledModel
-    let tables = batch.chunks.map { table($0.entity) }
-    var result: [NSManagedObject] = []
-    result.reserveCapacity(batch.count)
-    for place in batch.places {
-      let chunk = batch.chunks[Int(place.chunk)]
-      let table = tables[Int(place.chunk)]
-      let row = Int(place.row)
-      let key = chunk.key(row)
-      if let known = maps[model[chunk.entity].schema.root.index].object(key) {
-        if known.flags == .isFault, known.table === table { (known.chunk, known.row) = (chunk, Int32(row)) }
-        result.append(known)
-      } else {
-        result.append(register(FetchedRow(table: table, chunk: chunk, row: row, key: key)))
-      }
-    }
-    collectIfDoubled()
-    return result
-  }
-
-  /// A new object for a row that has none yet.
-  final func register(_ row: FetchedRow) -> NSManagedObject {
-    fetchedRow = row
-    let object = row.table.objectClass.init(entity: row.table.entity.description, insertInto: self)
-    fetchedRow = nil
-    maps[row.table.entity.schema.root.index].insert(object, row.key)
-    return object
-  }
-
   /// Asked by the initialiser of objects: the row that the instance in the making is for.
   final func takeFetchedRow(of entity: NSEntityDescription) -> FetchedRow? {
     guard let row = fetchedRow, row.table.entity.description === entity else { return nil }
@@ -274,46 +299,99 @@ extension NSManagedObjectContext {
     return row
   }
 
+  // MARK: New objects
+
+  /// Makes a new draft an inserted object.
+  final func adopt(_ object: NSManagedObject) {
+    inserted.append(object)
+    insertedCount += 1
+    object.key = -(temporaryBase + Int64(inserted.count))
+    object.flags.insert(.inEvent)
+    if object.flags.insert(.didAwakeFromInsert).inserted { object.awakeFromInsert() }
+  }
+
+  /// Takes a new object back. It keeps its values until the next save.
+  final func uninsert(_ object: NSManagedObject) {
+    let index = insertedIndex(ofTemporaryKey: object.key)
+    guard inserted.indices.contains(index), inserted[index] === object else { return }
+    inserted[index] = nil
+    insertedCount -= 1
+    recentlyInserted = nil
+    withdrawn.append(object)
+  }
+
+  /// Puts a new object that was taken back into its place again.
+  final func reinsert(_ object: NSManagedObject) {
+    withdrawn.removeAll { $0 === object }
+    inserted[insertedIndex(ofTemporaryKey: object.key)] = object
+    insertedCount += 1
+  }
+
+  final func insertedObject(temporaryKey key: Int64) -> NSManagedObject? {
+    let index = insertedIndex(ofTemporaryKey: key)
+    return inserted.indices.contains(index) ? inserted[index] : nil
+  }
+
+  /// Where a temporary key stands in `inserted`.
+  final func insertedIndex(ofTemporaryKey key: Int64) -> Int { Int(-key - temporaryBase - 1) }
+
+  /// Moves an unsaved object's values to another store's table.
+  final func move(_ object: NSManagedObject, to scope: StoreScope) {
+    if object.table.scope === scope { return }
+    moveDraft(object, from: object.table, to: scope.table(object.table.entity.id))
+  }
+
+  private final func moveDraft(_ object: NSManagedObject, from old: EntityTable, to table: EntityTable) {
+    let oldRow = Int(object.row)
+    object.row = Int32(table.addDraft())
+    object.table = table
+    object.knownID = nil
+    for slot in old.entity.slotTypes.indices { object.writeSlot(slot, old.draftValue(slot, oldRow)) }
+  }
+
   /// Gives a saved draft its permanent key.
   final func promote(_ object: NSManagedObject, to key: Int64) {
     object.key = key
-    object.knownID = nil
-    maps[object.table.entity.schema.root.index].insert(object, key)
+    if object.knownID?.isTemporaryID ?? false { object.knownID = nil }
+    object.table.scope?.add(object)
   }
 
-  /// Ends the life of all drafts and changes: the save has written them.
+  /// Ends the life of all drafts and changes: the save has written them, or they are given up.
   final func forgetPending() {
+    for object in withdrawn { kill(object) }
     temporaryBase += Int64(inserted.count)
     inserted = []
-    updated = []
-    for table in tables { table?.clearDrafts() }
+    insertedCount = 0
+    event.firstInserted = 0
+    for object in updatedList { object.flags.remove([.isListed, .inEvent]) }
+    updatedList = []
+    updatedCount = 0
+    deleted = []
+    withdrawn = []
+    externalLinks = []
+    watched = []
+    for scope in knownScopes {
+      scope.clearDrafts()
+      scope.forgetReserved()
+    }
+  }
+
+  /// Makes an object one that no context knows: its values are those that it has read, or nil.
+  final func kill(_ object: NSManagedObject) {
+    let table = object.table
+    if object.flags.contains(.isDraft) || object.chunk == nil {
+      (object.chunk, object.row) = (table.emptyRow(key: object.key), 0)
+    }
+    _ = object.objectID
+    object.changes = nil
+    object.table = table.afterlife
+    object.flags = .isDead
   }
 
   // MARK: Letting go
 
-  /// Lets go of unchanged objects that only the context holds, looking at some pages of each map.
-  final func collect(pageCount: Int) {
-    var freed: [NSManagedObject] = []
-    for index in maps.indices where maps[index].count > 0 {
-      freed += maps[index].collect(pageCount: pageCount)
-    }
-    freed.removeAll()
+  final func collectInstalment() {
+    if retainsRegisteredObjects { return }
+    for scope in knownScopes { scope.collect(pageCount: 2) }
   }
-
-  final func collectInstalment() { collect(pageCount: 2) }
-
-  private final func collectIfDoubled() {
-    let count = maps.reduce(0) { $0 + $1.count }
-    if count < 2 * registeredAfterSweep + 2_048 { return }
-    collect(pageCount: .max)
-    registeredAfterSweep = maps.reduce(0) { $0 + $1.count }
-  }
-}
-
-/// A row for which an object is being made; without a chunk, a fault whose row hasn't been looked for.
-struct FetchedRow {
-  let table: EntityTable
-  let chunk: Chunk?
-  let row: Int
-  let key: Int64
 }

@@ -56,56 +56,47 @@ public final class NSConstraintConflict: NSObject {
 }
 
 extension NSManagedObjectContext {
-  /// The error of a save that the store refused with a conflict. Stale rows come before broken constraints.
-  final func describe(_ conflict: CommitConflict, _ changes: ChangeSet) -> NSError {
-    if !conflict.stale.isEmpty {
-      return NSError.coreData(
-        NSManagedObjectMergeError, "Could not merge changes.",
-        [NSPersistentStoreSaveConflictsErrorKey: conflict.stale.map(mergeConflict)])
-    }
-    let objects = objectsByKey(changes)
-    return NSError.coreData(
-      NSManagedObjectConstraintMergeError, "Could not merge changes: a uniqueness constraint would break.",
-      [NSPersistentStoreSaveConflictsErrorKey: conflict.duplicates.map { constraintConflict($0, objects) }])
+  /// A refused commit's conflicts, as merge policies take them. Stale rows come before broken constraints.
+  final func describe(_ conflict: CommitConflict, _ work: ChangeSetBuilder, _ scope: StoreScope) -> [Any] {
+    if !conflict.stale.isEmpty { return conflict.stale.map { mergeConflict($0, scope) } }
+    let objects = objectsByKey(work)
+    return conflict.duplicates.map { constraintConflict($0, objects, scope) }
   }
 
-  private final func mergeConflict(_ stale: CommitConflict.Stale) -> NSMergeConflict {
+  private final func mergeConflict(_ stale: CommitConflict.Stale, _ scope: StoreScope) -> NSMergeConflict {
     NSMergeConflict(
-      source: object(key: stale.key.id, in: stale.key.entity),
+      source: scope.object(key: stale.key.id, in: stale.key.entity),
       newVersion: stale.stored.map { Int($0.version) } ?? 0, oldVersion: Int(stale.expected),
-      cachedSnapshot: nil, persistedSnapshot: stale.stored.map(snapshot))
+      cachedSnapshot: nil, persistedSnapshot: stale.stored.map { snapshot($0, scope) })
   }
 
   private final func constraintConflict(
-    _ duplicate: CommitConflict.Duplicate, _ objects: [RowKey: NSManagedObject]
+    _ duplicate: CommitConflict.Duplicate, _ objects: [RowKey: NSManagedObject], _ scope: StoreScope
   ) -> NSConstraintConflict {
     let slots = compiledModel[duplicate.constraint.entity].schema.slots
     let conflicting = duplicate.keys.compactMap { key in
       objects[key]
         ?? (compiledModel.entities.indices.contains(key.entity.index)
-          ? knownObject(key.id, root: compiledModel[key.entity].schema.root) : nil)
+          ? scope.knownObject(key.id, root: compiledModel[key.entity].schema.root) : nil)
     }
     return NSConstraintConflict(
       constraint: duplicate.constraint.slots.map { slots[$0].name },
-      database: duplicate.stored.map { object(key: $0.key.id, in: $0.key.entity) },
-      databaseSnapshot: duplicate.stored.map(snapshot), conflicting: conflicting,
+      database: duplicate.stored.map { scope.object(key: $0.key.id, in: $0.key.entity) },
+      databaseSnapshot: duplicate.stored.map { snapshot($0, scope) }, conflicting: conflicting,
       conflictingSnapshots: conflicting.map { $0.currentSnapshot() })
   }
 
   /// The new objects of a change set under the keys that it gave them.
-  private final func objectsByKey(_ changes: ChangeSet) -> [RowKey: NSManagedObject] {
-    var remaining: [EntityID: ArraySlice<Int64>] = [:]
-    for insert in changes.inserts { remaining[insert.entity] = insert.keys[...] }
+  private final func objectsByKey(_ work: ChangeSetBuilder) -> [RowKey: NSManagedObject] {
     var result: [RowKey: NSManagedObject] = [:]
-    for object in inserted {
-      let entity = object.table.entity.id
-      if let key = remaining[entity]?.popFirst() { result[RowKey(entity: entity, id: key)] = object }
+    for (object, key) in zip(inserted, work.keys) {
+      if let object, key != 0 { result[RowKey(entity: object.table.entity.id, id: key)] = object }
     }
     return result
   }
 
-  private final func snapshot(_ row: StoredRow) -> [String: Any] {
-    table(row.key.entity).snapshot { row.values[$0] }
+  private final func snapshot(_ row: StoredRow, _ scope: StoreScope) -> [String: Any] {
+    scope.table(row.key.entity).snapshot { row.values[$0] }
   }
 }
 
@@ -127,8 +118,8 @@ extension EntityTable {
       case .relationship(let relation):
         guard let slot = relation.keySlot else { continue }
         result[name] = NSNull()
-        if case .key(let key) = value(slot), let context {
-          result[name] = context.object(key: key, in: relation.destination).objectID
+        if case .key(let key) = value(slot) {
+          result[name] = scope?.anyObject(key: key, in: relation.destination)?.objectID
         }
       case .transient: continue
       }

@@ -12,22 +12,29 @@ import Foundation
   // contexts are retained all the time. The context clears it when it ends (`detach`), on the queue that both
   // are confined to.
   private var contextReference: Unmanaged<NSManagedObjectContext>?
+  private var scopeReference: Unmanaged<StoreScope>?
   /// For the IDs of objects that outlive their context.
-  private weak var coordinator: NSPersistentStoreCoordinator?
+  private var lastStore: NSPersistentStore?
   private let contextIdentity: UUID
+  // Unchecked exclusivity: the table is confined to its context's queue, and no access calls out.
   /// The values of new objects: one builder a slot, one row an object.
   /// A builder may lack the last rows, which then have the default value.
-  private var drafts: [ColumnBuilder] = []
+  @exclusivity(unchecked) private var drafts: [ColumnBuilder] = []
   private(set) var draftCount = 0
+  private var knownAfterlife: EntityTable?
   private var knownClass: NSManagedObject.Type?
   private var lastChecked: Chunk?
+  /// What a save checks of each object.
+  private(set) lazy var rules = EntityRules(entity, model)
   @usableFromInline let cache: UnsafeMutablePointer<SlotCacheEntry>
 
-  init(_ entity: CompiledEntity, _ model: CompiledModel, _ context: NSManagedObjectContext?) {
+  init(
+    _ entity: CompiledEntity, _ model: CompiledModel, _ context: NSManagedObjectContext?, _ scope: StoreScope?
+  ) {
     self.entity = entity
     self.model = model
     contextReference = context.map { Unmanaged.passUnretained($0) }
-    coordinator = context?.coordinator
+    scopeReference = scope.map { Unmanaged.passUnretained($0) }
     contextIdentity = context?.identity ?? UUID()
     cache = .allocate(capacity: SlotCacheEntry.count)
     cache.initialize(repeating: SlotCacheEntry(), count: SlotCacheEntry.count)
@@ -38,14 +45,30 @@ import Foundation
   /// nil for a table without a context, and when the context has ended.
   var context: NSManagedObjectContext? { contextReference?.takeUnretainedValue() }
 
+  /// The store that the table's rows are of, as the context sees it; nil without a context.
+  var scope: StoreScope? { scopeReference?.takeUnretainedValue() }
+
   /// Called by the context when it ends; objects may outlive it.
-  func detach() { contextReference = nil }
+  func detach() {
+    lastStore = scope?.store
+    contextReference = nil
+    scopeReference = nil
+  }
+
+  /// A table of the same entity in no context, for objects that the context has done with.
+  var afterlife: EntityTable {
+    if let knownAfterlife { return knownAfterlife }
+    let made = EntityTable(entity, model, nil, nil)
+    made.lastStore = scope?.store
+    knownAfterlife = made
+    return made
+  }
 
   /// A table for a single object without a context.
   static func detached(_ entity: NSEntityDescription) -> EntityTable {
     do {
       let model = try entity.managedObjectModel.compiled()
-      return EntityTable(model.entities[entity.compiledIndex], model, nil)
+      return EntityTable(model.entities[entity.compiledIndex], model, nil, nil)
     } catch {
       fatalError("\(error)")
     }
@@ -59,7 +82,7 @@ import Foundation
   }
 
   func makeID(_ key: Int64) -> NSManagedObjectID {
-    let store = key > 0 ? coordinator?.persistentStores.first : nil
+    let store = key > 0 ? scope?.store ?? lastStore : nil
     return NSManagedObjectID(
       key: key == 0 ? -1 : key, entity: entity, store: store,
       origin: store?.uuid ?? contextIdentity)
@@ -101,6 +124,73 @@ import Foundation
     } catch {
       fatalError("\(entity.name).\(entity.schema.slots[slot].name): \(error)")
     }
+  }
+
+  // The quick ways in, for what fits the slot's type as it is. They return false where it doesn't, and nothing
+  // is set then.
+
+  @usableFromInline
+  func setDraft(_ slot: Int, _ row: Int, integer value: Int64) -> Bool {
+    let draft = drafts[slot]
+    switch draft.type {
+    case .int64: break
+    case .int32: if Int64(Int32(truncatingIfNeeded: value)) != value { return false }
+    case .int16: if Int64(Int16(truncatingIfNeeded: value)) != value { return false }
+    case .bool: if value & 1 != value { return false }
+    default: return false
+    }
+    if row == draft.count { draft.append(value) } else { replace(draft, slot, row, value) }
+    return true
+  }
+
+  @usableFromInline
+  func setDraft(_ slot: Int, _ row: Int, double value: Double, of type: ValueType) -> Bool {
+    let draft = drafts[slot]
+    guard draft.type == type else { return false }
+    if row == draft.count {
+      draft.append(value)
+    } else {
+      if row > draft.count { catchUpWithDefaults(slot, row) }
+      if row < draft.count { draft.set(value, at: row) } else { draft.append(value) }
+    }
+    return true
+  }
+
+  @usableFromInline
+  func setDraft(_ slot: Int, _ row: Int, string value: String) -> Bool {
+    let draft = drafts[slot]
+    guard draft.type == .string else { return false }
+    if row == draft.count {
+      draft.append(value)
+    } else {
+      if row > draft.count { catchUpWithDefaults(slot, row) }
+      if row < draft.count { draft.set(value, at: row) } else { draft.append(value) }
+    }
+    return true
+  }
+
+  /// Puts a key, negative for an unsaved destination, into a to-one slot.
+  func setDraft(_ slot: Int, _ row: Int, key: Int64) {
+    let draft = drafts[slot]
+    if row == draft.count { draft.append(key) } else { replace(draft, slot, row, key) }
+  }
+
+  private func replace(_ draft: ColumnBuilder, _ slot: Int, _ row: Int, _ value: Int64) {
+    if row > draft.count { catchUpWithDefaults(slot, row) }
+    if row < draft.count { draft.set(value, at: row) } else { draft.append(value) }
+  }
+
+  private func catchUpWithDefaults(_ slot: Int, _ row: Int) {
+    do {
+      try catchUp(slot, row)
+    } catch {
+      fatalError("\(entity.name): \(error)")  // defaults fit: the schema has checked them
+    }
+  }
+
+  func draftIsNull(_ slot: Int, _ row: Int) -> Bool {
+    let draft = drafts[slot]
+    return row < draft.count ? draft.isNull(row) : entity.defaults[slot].isNull
   }
 
   /// The builders, one a slot, with all rows of drafts.

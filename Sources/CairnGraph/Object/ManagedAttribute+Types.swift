@@ -29,6 +29,11 @@ extension ManagedInteger {
   @inlinable public static var valueForNil: Self? { 0 }
 
   public func managedValue(for type: ValueType) -> Value { .int(Int64(self)) }
+
+  @inlinable
+  public static func write(_ value: Self, _ drafts: DraftRow, _ slot: Int) -> Bool {
+    drafts.set(slot, integer: Int64(value))
+  }
 }
 
 extension Int: ManagedInteger {}
@@ -49,6 +54,11 @@ extension Bool: ManagedAttribute {
   @inlinable public static var valueForNil: Bool? { false }
 
   public func managedValue(for type: ValueType) -> Value { .bool(self) }
+
+  @inlinable
+  public static func write(_ value: Bool, _ drafts: DraftRow, _ slot: Int) -> Bool {
+    drafts.set(slot, integer: value ? 1 : 0)
+  }
 }
 
 /// Of double and float attributes, and of dates: then it is their time interval since the reference date.
@@ -77,6 +87,11 @@ extension Double: ManagedAttribute {
     case .float: .float(Float(self))
     default: .double(self)
     }
+  }
+
+  @inlinable
+  public static func write(_ value: Double, _ drafts: DraftRow, _ slot: Int) -> Bool {
+    drafts.set(slot, double: value, of: .double)
   }
 }
 
@@ -111,6 +126,11 @@ extension String: ManagedAttribute {
   @inlinable public static var valueForNil: String? { "" }
 
   public func managedValue(for type: ValueType) -> Value { .string(self) }
+
+  @inlinable
+  public static func write(_ value: String, _ drafts: DraftRow, _ slot: Int) -> Bool {
+    drafts.set(slot, string: value)
+  }
 }
 
 extension Date: ManagedAttribute {
@@ -126,6 +146,11 @@ extension Date: ManagedAttribute {
   }
 
   public func managedValue(for type: ValueType) -> Value { .date(self) }
+
+  @inlinable
+  public static func write(_ value: Date, _ drafts: DraftRow, _ slot: Int) -> Bool {
+    drafts.set(slot, double: value.timeIntervalSinceReferenceDate, of: .date)
+  }
 }
 
 extension Data: ManagedAttribute {

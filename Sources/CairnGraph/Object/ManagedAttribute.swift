@@ -24,6 +24,33 @@ public protocol ManagedAttribute: ManagedValue {
   static var valueForNil: Self? { get }
   /// The value as a slot of `type` holds it, whether or not it fits.
   func managedValue(for type: ValueType) -> Value
+  /// Puts a value into a row of a new object. False, and nothing done, where the slow way has to be taken.
+  static func write(_ value: Self, _ drafts: DraftRow, _ slot: Int) -> Bool
+}
+
+/// The row of a new object, as `ManagedAttribute.write` fills it.
+public struct DraftRow {
+  @usableFromInline let table: EntityTable
+  @usableFromInline let row: Int
+
+  @usableFromInline init(_ table: EntityTable, _ row: Int) {
+    self.table = table
+    self.row = row
+  }
+
+  /// For attributes of integer types and Booleans. False if the slot is none, or the value doesn't fit.
+  @inlinable @inline(__always)
+  public func set(_ slot: Int, integer value: Int64) -> Bool { table.setDraft(slot, row, integer: value) }
+
+  /// For attributes of the types double and date.
+  @inlinable @inline(__always)
+  public func set(_ slot: Int, double value: Double, of type: ValueType) -> Bool {
+    table.setDraft(slot, row, double: value, of: type)
+  }
+
+  /// For string attributes.
+  @inlinable @inline(__always)
+  public func set(_ slot: Int, string value: String) -> Bool { table.setDraft(slot, row, string: value) }
 }
 
 extension ManagedAttribute {
@@ -47,10 +74,17 @@ extension ManagedAttribute {
 
   @inlinable
   public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
+    if let value, object.flags.rawValue == ObjectFlags.freshDraftBits {
+      let slot = object.table.cachedSlot(key, acceptedTypes)
+      if slot >= 0, write(value, DraftRow(object.table, Int(object.row)), slot) { return }
+    }
     object.setAttribute(key, value)
   }
 
   public static var valueForNil: Self? { nil }
+
+  @inlinable
+  public static func write(_ value: Self, _ drafts: DraftRow, _ slot: Int) -> Bool { false }
 }
 
 extension NSManagedObject {
@@ -102,16 +136,17 @@ extension NSManagedObject {
         if type.bit & T.acceptedTypes == 0 { trapWrongSwiftType(key, T.self, "\(type)") }
         slot = found
       case .transient(let type):
-        setTransient(key.description, type.flatMap { value?.managedValue(for: $0).keyValueForm } ?? value)
-        return noteChange()
+        noteChange()
+        return setTransient(
+          key.description, type.flatMap { value?.managedValue(for: $0).keyValueForm } ?? value)
       case .relationship: trapWrongSwiftType(key, T.self, "a relationship")
       }
     }
     let type = table.entity.slotTypes[slot]
     let stored = value?.managedValue(for: type) ?? .null
     guard stored.fits(type) else { trapWrongType(key.description, value, desired: "\(type)") }
-    writeSlot(slot, stored)
     noteChange()
+    writeSlot(slot, stored)
   }
 
   @inline(never) @usableFromInline

@@ -4,11 +4,7 @@ import CairnModel
 import Foundation
 
 extension NSManagedObject {
-  /// The value of a property: numbers as NSNumber (which casts to every number type), other attributes as
-  /// Swift's own types, a to-one as an object, a to-many as NSSet or NSOrderedSet. nil where there is none.
-  ///
-  /// An unknown key is a programmer error, as in Core Data.
-  public final func value(forKey key: String) -> Any? {
+  final func storedForm(_ key: String) -> Any? {
     switch table.property(named: key) {
     case .attribute(let slot, _): slotValue(slot).keyValueForm
     case .transient: transientValue(key)
@@ -18,17 +14,15 @@ extension NSManagedObject {
     }
   }
 
-  /// Sets a property and maintains the inverse of a relationship.
-  ///
-  /// An unknown key and a value that doesn't fit the property are programmer errors, as in Core Data.
-  public final func setValue(_ value: Any?, forKey key: String) {
+  final func setStoredForm(_ value: Any?, _ key: String) {
     switch table.property(named: key) {
     case .attribute(let slot, let type):
-      writeSlot(slot, fitting(value, type, key))
+      let value = fitting(value, type, key)
       noteChange()
+      writeSlot(slot, value)
     case .transient(let type):
-      setTransient(key, checkedTransient(value, type, key))
       noteChange()
+      setTransient(key, checkedTransient(value, type, key))
     case .relationship(let relation) where relation.isToMany:
       setDestinations(of: relation, to: objects(value, key))
     case .relationship(let relation):
@@ -41,8 +35,8 @@ extension NSManagedObject {
     set { setValue(newValue, forKey: key) }
   }
 
-  /// As `value(forKey:)`.
-  public final func primitiveValue(forKey key: String) -> Any? { value(forKey: key) }
+  /// The stored value, passing by an override of `value(forKey:)`.
+  public final func primitiveValue(forKey key: String) -> Any? { storedForm(key) }
 
   /// Sets an attribute or to-one relationship without marking the object as changed and without maintaining the
   /// inverse. What is set so is saved only along with other changes of the object.
@@ -61,6 +55,48 @@ extension NSManagedObject {
       writeSlot(slot, destination.map { .key($0.key) } ?? .null)
     }
   }
+
+  /// As `setValue(_:forKey:)` for every entry. NSNull is nil.
+  public final func setValuesForKeys(_ keyedValues: [String: Any]) {
+    for (key, value) in keyedValues.sorted(by: { $0.key < $1.key }) {
+      setValue(value is NSNull ? nil : value, forKey: key)
+    }
+  }
+
+  /// The values of the keys, NSNull where there is none.
+  public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+    Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { $1 })
+  }
+
+  /// Sets the property at the end of a path over to-one relationships. A path that ends early is passed over,
+  /// as in Core Data; a to-many step is a programmer error.
+  public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+    let keys = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var object: NSManagedObject? = self
+    for key in keys.dropLast() {
+      guard let next = object?.value(forKey: key) else { return }
+      guard let found = next as? NSManagedObject else {
+        fatalError("\(table.entity.name).\(keyPath): \(key) leads to no single object")
+      }
+      object = found
+    }
+    object?.setValue(value, forKey: keys[keys.count - 1])
+  }
+
+  // MARK: What custom accessors call
+
+  /// Fires the fault. Custom getters call it before `primitiveValue(forKey:)`.
+  public final func willAccessValue(forKey key: String?) { fire() }
+
+  public final func didAccessValue(forKey key: String?) {}
+
+  /// Marks the object as changed. Custom setters call it before `setPrimitiveValue(_:forKey:)`.
+  public final func willChangeValue(forKey key: String) {
+    fire()
+    noteChange()
+  }
+
+  public final func didChangeValue(forKey key: String) { noteChange() }
 
   private func fitting(_ value: Any?, _ type: ValueType, _ key: String) -> Value {
     guard let value = Value(value, for: type) else { trapWrongType(key, value, desired: "\(type)") }

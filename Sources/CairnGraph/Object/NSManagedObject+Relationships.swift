@@ -12,8 +12,13 @@ extension NSManagedObject {
 
   /// The destination of a to-one relationship. Doesn't load the destination where its class is known without.
   final func destination(of relation: Relation) -> NSManagedObject? {
+    if flags.contains(.isPropagated), hasLetGo(of: relation) { return nil }
+    return storedOrPendingDestination(of: relation)
+  }
+
+  private func storedOrPendingDestination(of relation: Relation) -> NSManagedObject? {
     guard let key = destinationKey(of: relation) else { return nil }
-    return requireContext(relation).object(key: key, in: relation.destination)
+    return scope(relation)?.anyObject(key: key, in: relation.destination)
   }
 
   final func destinationKey(of relation: Relation) -> Int64? {
@@ -24,24 +29,66 @@ extension NSManagedObject {
 
   /// The destinations of a to-many relationship, in order if it is ordered.
   final func destinations(of relation: Relation) -> [NSManagedObject] {
+    if flags.contains(.isPropagated), hasLetGo(of: relation) { return [] }
     let keys = destinationKeys(of: relation)
     if keys.isEmpty { return [] }
-    return requireContext(relation).objects(keys: keys, in: relation.destination)
+    return scope(relation)?.objects(keys: keys, in: relation.destination) ?? []
   }
 
   final func destinationKeys(of relation: Relation) -> [Int64] {
+    ensureChanges().readRelations.insert(relation.id)
+    return withoutDeleted(allKeys(of: relation), relation)
+  }
+
+  private func allKeys(of relation: Relation) -> [Int64] {
     let pending = changes?.links[relation.id]
     if let list = pending?.list { return list.keys }
     let stored = storedKeys(of: relation).map(\.id)
-    guard let membership = pending?.membership, !membership.isEmpty else { return stored }
-    return stored.filter { membership[$0] == nil } + membership.filter(\.value).map(\.key)
+    guard let pending, pending.changesMembership else { return stored }
+    return pending.members(of: stored)
+  }
+
+  /// The keys without those of objects that are deleted and whose delete rules have been applied.
+  private func withoutDeleted(_ keys: [Int64], _ relation: Relation) -> [Int64] {
+    guard let scope = table.scope, !keys.isEmpty, scope.context.hasDeletions else { return keys }
+    let root = table.model[relation.destination].schema.root
+    return keys.filter { key in
+      guard let known = scope.knownObject(key, root: root) else { return key > 0 }
+      return !known.flags.contains(.isPropagated)
+    }
   }
 
   /// What the store says, now.
-  private func storedKeys(of relation: Relation) -> ArraySlice<RowKey> {
-    if flags.contains(.isDraft) || relation.storage == .none { return [] }
+  final func storedKeys(of relation: Relation) -> ArraySlice<RowKey> {
+    if !flags.isDisjoint(with: [.isDraft, .isDead]) || relation.storage == .none { return [] }
     fire()
-    return requireContext(relation).storedKeys(of: relation, from: RowKey(entity: table.entity.id, id: key))
+    guard let scope = scope(relation), !flags.contains(.isInaccessible) else { return [] }
+    return scope.context.storedKeys(of: relation, from: RowKey(entity: table.entity.id, id: key), in: scope)
+  }
+
+  /// Whether applying the delete rules has emptied the relationship of this deleted object.
+  private func hasLetGo(of relation: Relation) -> Bool {
+    let rule = table.model.schema[relation.id].deleteRule
+    return rule == .nullify || rule == .cascade
+  }
+
+  // MARK: What deleting asks, of to-one and to-many alike
+
+  final func destinations(ofAny relation: Relation) -> [NSManagedObject] {
+    if relation.isToMany { return destinations(of: relation) }
+    return storedOrPendingDestination(of: relation).map { [$0] } ?? []
+  }
+
+  final func destinationKeys(ofAny relation: Relation) -> [Int64] {
+    if relation.isToMany { return destinationKeys(of: relation) }
+    return destinationKey(of: relation).map { [$0] } ?? []
+  }
+
+  /// Takes a deleted object out of a to-one relationship that leads to it.
+  final func clearDestination(of relation: Relation, from deleted: NSManagedObject) {
+    guard storedOrPendingDestination(of: relation) === deleted else { return }
+    noteChange()
+    half(relation, set: nil)
   }
 
   // MARK: Writing
@@ -49,6 +96,7 @@ extension NSManagedObject {
   final func setDestination(of relation: Relation, to destination: NSManagedObject?) {
     check(destination, for: relation)
     noteChange()
+    if let destination, destination.table.scope !== table.scope { return }
     if flags.contains(.isAwaking) { return half(relation, set: destination?.key) }
     if let destination {
       link(relation, destination)
@@ -63,6 +111,7 @@ extension NSManagedObject {
   final func setDestinations(of relation: Relation, to members: [NSManagedObject]) {
     for member in members { check(member, for: relation) }
     noteChange()
+    let members = members.filter { $0.table.scope === table.scope }
     let wanted = Set(members.map(\.key))
     let old = destinations(of: relation)
     let present = Set(old.map(\.key))
@@ -71,8 +120,37 @@ extension NSManagedObject {
     if relation.isOrdered { pending(relation).list = OrderedKeys(members.map(\.key)) }
   }
 
-  /// Leads `relation` to `other`, and takes both sides' former partners away where they can have only one.
-  final func link(_ relation: Relation, _ other: NSManagedObject) {
+  /// Adds a member to a to-many relationship, at the end if it is ordered, unless it is one already.
+  final func add(_ member: NSManagedObject, to relation: Relation) {
+    check(member, for: relation)
+    guard member.table.scope === table.scope else { return noteChange() }
+    if !isMember(member, of: relation) { link(relation, member) }
+  }
+
+  final func remove(_ member: NSManagedObject, from relation: Relation) {
+    check(member, for: relation)
+    if isMember(member, of: relation) { unlink(relation, member) }
+  }
+
+  /// Whether `member` is a destination of a to-many relationship. The stored members are read once until the
+  /// next save.
+  final func isMember(_ member: NSManagedObject, of relation: Relation) -> Bool {
+    if let id = relation.inverse, !table.model[id].isToMany {
+      return member.destination(of: table.model[id]) === self
+    }
+    if relation.isOrdered {
+      if let list = changes?.links[relation.id]?.list { return list.contains(member.key) }
+      return storedKeys(of: relation).contains { $0.id == member.key }
+    }
+    let pending = pending(relation)
+    if let known = pending.membership(member.key) { return known }
+    if pending.storedMembers == nil { pending.storedMembers = Set(storedKeys(of: relation).map(\.id)) }
+    return pending.storedMembers?.contains(member.key) ?? false
+  }
+
+  /// Leads `relation` to `other`, which it doesn't yet if it is to-many, and takes both sides' former partners
+  /// away where they can have only one.
+  private func link(_ relation: Relation, _ other: NSManagedObject) {
     let inverse = relation.inverse.map { table.model[$0] }
     if !relation.isToMany, let old = destination(of: relation) {
       if old === other { return }
@@ -81,20 +159,20 @@ extension NSManagedObject {
     if let inverse, !inverse.isToMany, let old = other.destination(of: inverse), old !== self {
       old.unlink(relation, other)
     }
-    half(relation, add: other)
     noteChange()
+    half(relation, add: other)
     if let inverse, inverse !== relation || other !== self {
-      other.half(inverse, add: self)
       other.noteChange()
+      other.half(inverse, add: self)
     }
   }
 
-  final func unlink(_ relation: Relation, _ other: NSManagedObject) {
-    half(relation, remove: other)
+  private func unlink(_ relation: Relation, _ other: NSManagedObject) {
     noteChange()
+    half(relation, remove: other)
     if let inverse = relation.inverse, other !== self || inverse != relation.id {
-      other.half(table.model[inverse], remove: self)
       other.noteChange()
+      other.half(table.model[inverse], remove: self)
     }
   }
 
@@ -106,7 +184,9 @@ extension NSManagedObject {
       loadList(relation)
       pending(relation).list?.append(other.key)
     } else {
-      pending(relation).membership[other.key] = true
+      // A member of a relationship whose inverse is to-one has left its former owner before: it is new here.
+      let isNew = relation.inverse.map { !table.model[$0].isToMany } ?? false
+      pending(relation).add(other.key, isNew: isNew)
     }
   }
 
@@ -116,12 +196,13 @@ extension NSManagedObject {
       loadList(relation)
       pending(relation).list?.remove(other.key)
     } else {
-      pending(relation).membership[other.key] = false
+      pending(relation).remove(other.key)
     }
   }
 
   private func half(_ relation: Relation, set key: Int64?) {
     if let slot = relation.keySlot {
+      if let key, flags.contains(.isDraft) { return table.setDraft(slot, Int(row), key: key) }
       writeSlot(slot, key.map { .key($0) } ?? .null)
     } else {
       pending(relation).destination = .some(key)
@@ -133,7 +214,7 @@ extension NSManagedObject {
   /// An ordered relationship is changed as a whole list.
   private func loadList(_ relation: Relation) {
     if changes?.links[relation.id]?.list != nil { return }
-    let keys = destinationKeys(of: relation)
+    let keys = allKeys(of: relation)
     pending(relation).list = OrderedKeys(keys)
   }
 
@@ -148,14 +229,14 @@ extension NSManagedObject {
         guard changes.values[slot] != nil else { continue }
         var stored: NSManagedObject?
         if case .key(let key) = storedValue(slot) {
-          stored = requireContext(relation).object(key: key, in: relation.destination)
+          stored = scope(relation)?.object(key: key, in: relation.destination)
         }
         setDestination(of: relation, to: stored)
         changes.values[slot] = nil
       } else if case .join = relation.storage, changes.links[relation.id] != nil {
         let keys = storedKeys(of: relation).map(\.id)
         setDestinations(
-          of: relation, to: requireContext(relation).objects(keys: keys, in: relation.destination))
+          of: relation, to: scope(relation)?.objects(keys: keys, in: relation.destination) ?? [])
         changes.forgetLinks(relation.id)
       }
     }
@@ -166,25 +247,54 @@ extension NSManagedObject {
   /// Traps for an object of another context or of an entity that the relationship doesn't lead to.
   final func check(_ destination: NSManagedObject?, for relation: Relation) {
     guard let destination else { return }
+    let wanted = table.model[relation.destination]
+    if destination.table.entity !== wanted,
+      !wanted.schema.concreteFamily.contains(destination.table.entity.id)
+    {
+      fatalError(
+        "Unacceptable type of value for relationship: property = \"\(relation.name)\"; desired type = "
+          + "\(wanted.name); given type = \(destination.table.entity.name); value = \(destination).")
+    }
     guard let context = table.context, destination.table.context === context else {
       fatalError(
         "Illegal attempt to establish a relationship '\(relation.name)' between objects in different contexts"
       )
     }
-    let wanted = table.model[relation.destination]
-    guard wanted.schema.concreteFamily.contains(destination.table.entity.id) else {
-      fatalError(
-        "Unacceptable type of value for relationship: property = \"\(relation.name)\"; desired type = "
-          + "\(wanted.name); given type = \(destination.table.entity.name); value = \(destination).")
+    if destination.table.scope !== table.scope {
+      context.bringTogether(self, destination, relation)
     }
   }
 
-  private func requireContext(_ relation: Relation) -> NSManagedObjectContext {
-    guard let context = table.context else {
-      fatalError(
-        "the context of this \(table.entity.name) is gone, so its relationship '\(relation.name)' leads nowhere"
-      )
+  /// Where the relationship's destinations are. nil for an object that its context has done with; a programmer
+  /// error for one whose context has ended.
+  private func scope(_ relation: Relation) -> StoreScope? {
+    if let scope = table.scope { return scope }
+    if flags.contains(.isDead) { return nil }
+    fatalError(
+      "the context of this \(table.entity.name) is gone, so its relationship '\(relation.name)' leads nowhere"
+    )
+  }
+}
+
+/// A relationship that was set between objects of two stores: no store can keep it, and the next save says so.
+struct ExternalLink {
+  let object: NSManagedObject
+  let destination: NSManagedObject
+  let relation: Relation
+}
+
+extension NSManagedObjectContext {
+  final var hasDeletions: Bool { !deleted.isEmpty || !withdrawn.isEmpty }
+
+  /// Two objects of different stores are to be related: a new one that isn't assigned to its store goes to the
+  /// other's, if that store takes it.
+  final func bringTogether(_ a: NSManagedObject, _ b: NSManagedObject, _ relation: Relation) {
+    for (mover, goal) in [(a, b), (b, a)] {
+      let isFree = mover.isInserted && !mover.flags.contains(.isAssigned)
+      if isFree, serves(goal.table.scope, mover.table.entity.id), let scope = goal.table.scope {
+        return move(mover, to: scope)
+      }
     }
-    return context
+    externalLinks.append(ExternalLink(object: a, destination: b, relation: relation))
   }
 }

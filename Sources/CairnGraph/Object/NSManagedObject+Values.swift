@@ -7,10 +7,20 @@ extension NSManagedObject {
   // MARK: Faults
 
   /// Makes sure that the object has its row, and calls `awakeFromFetch` if it was a fault.
+  @usableFromInline
   final func fire() {
     guard flags.contains(.isFault) else { return }
+    if flags.contains(.isDead) {
+      flags.remove(.isFault)
+      return
+    }
     if chunk == nil { loadRow() }
     flags.remove(.isFault)
+    if flags.contains(.isInaccessible) {
+      // Where reading failed, nobody knows whether there is a row: the context has kept the error.
+      if let context = table.context, context.deferredError == nil { context.handleInaccessible(self) }
+      return
+    }
     flags.insert(.isAwaking)
     awakeFromFetch()
     flags.remove(.isAwaking)
@@ -27,14 +37,28 @@ extension NSManagedObject {
     }
   }
 
-  /// Becomes the row of a store, unchanged.
+  /// Becomes the row of a store, unchanged. Not for objects that stand in one of the context's lists.
   final func settle(on chunk: Chunk?, _ row: Int) {
     self.chunk = chunk
     self.row = Int32(row)
     changes?.forgetSaved()
-    if let changes, changes.transients.isEmpty, changes.links.isEmpty { self.changes = nil }
-    flags.remove([.isDraft, .isUpdated, .hasOverlay, .isInaccessible, .didAwakeFromInsert])
+    if let changes, changes.transients.isEmpty, changes.readRelations.isEmpty { self.changes = nil }
+    flags.remove([
+      .isDraft, .isUpdated, .isListed, .inEvent, .hasOverlay, .isInaccessible, .didAwakeFromInsert,
+      .isAssigned,
+    ])
     if chunk == nil { flags.insert(.isFault) }
+  }
+
+  /// Gives up the row and everything that was read or changed: the next read of a property fetches it anew.
+  final func turnIntoFault() {
+    if !isFault { willTurnIntoFault() }
+    let wasFault = isFault
+    chunk = nil
+    changes = nil
+    flags.remove([.hasOverlay, .isInaccessible])
+    flags.insert(.isFault)
+    if !wasFault { didTurnIntoFault() }
   }
 
   // MARK: Reading
@@ -50,7 +74,7 @@ extension NSManagedObject {
   /// As `slotValue`, but the object stays a fault if it is one.
   final func peekedValue(_ slot: Int) -> Value {
     if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
-    if chunk == nil { loadRow() }
+    if chunk == nil, !flags.contains(.isDead) { loadRow() }
     if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
     return chunk.map { $0.columns[slot].value(Int(row)) } ?? .null
   }
@@ -91,12 +115,9 @@ extension NSManagedObject {
     return made
   }
 
-  /// Marks the object as changed, unless it is new or awaking from a fetch.
+  /// To be called before a change is made: marks the object as changed, unless it is awaking from a fetch.
   final func noteChange() {
-    if flags.isDisjoint(with: [.isDraft, .isUpdated, .isAwaking]) {
-      flags.insert(.isUpdated)
-      table.context?.noteUpdate(of: self)
-    }
+    if flags.isDisjoint(with: [.inEvent, .isAwaking]) { table.context?.noteChange(of: self) }
   }
 
   // MARK: Transient attributes

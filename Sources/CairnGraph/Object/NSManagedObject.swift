@@ -60,6 +60,19 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ClassFetchRequest<NSFetchRequestResult>(self)
   }
 
+  // MARK: By name
+
+  /// The value of a property: numbers as NSNumber (which casts to every number type), other attributes as
+  /// Swift's own types, a to-one as an object, a to-many as NSSet or NSOrderedSet. nil where there is none.
+  ///
+  /// An unknown key is a programmer error, as in Core Data.
+  open func value(forKey key: String) -> Any? { storedForm(key) }
+
+  /// Sets a property and maintains the inverse of a relationship.
+  ///
+  /// An unknown key and a value that doesn't fit the property are programmer errors, as in Core Data.
+  open func setValue(_ value: Any?, forKey key: String) { setStoredForm(value, key) }
+
   // MARK: Hooks
 
   /// Called once, when the object has been inserted. Overrides call super.
@@ -68,6 +81,36 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// Called each time the object stops being a fault. Setters don't mark it as changed meanwhile, and don't
   /// maintain inverses. Overrides call super.
   open func awakeFromFetch() {}
+
+  /// Called when values were put back: by a rollback, a refresh that keeps changes, or a merge policy.
+  open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+
+  /// Called once, before the object is marked as deleted; its relationships are still there.
+  open func prepareForDeletion() {}
+
+  /// Called before a save, of every object that it inserts, updates or deletes, and again as long as these
+  /// calls change something. Use primitive setters, or compare first: a save gives up after 1,000 rounds.
+  open func willSave() {}
+
+  /// Called when the save is done.
+  open func didSave() {}
+
+  /// Called before the object becomes a fault.
+  open func willTurnIntoFault() {}
+
+  /// Called when the object has become a fault. Its values are gone.
+  open func didTurnIntoFault() {}
+
+  /// Checks a new object before it is saved. Overrides call super, and throw its errors and their own together
+  /// as 1560. The base class checks what the model says of each property.
+  open func validateForInsert() throws { try validateProperties() }
+
+  /// As `validateForInsert`, of a changed object.
+  open func validateForUpdate() throws { try validateProperties() }
+
+  /// Checks that an object may be deleted: throws 1600 for a relationship with the deny rule that still leads
+  /// to an object that isn't deleted as well.
+  open func validateForDelete() throws { try validateDenyRules() }
 
   // MARK: Identity and state; none of these fires a fault
 
@@ -79,23 +122,35 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// Temporary until the object is saved. Made when first asked for.
   public final var objectID: NSManagedObjectID {
     if let knownID { return knownID }
-    let made = table.makeID(key)
+    let made = table.makeID(reservedKey ?? key)
     knownID = made
     return made
   }
 
-  public final var isInserted: Bool { flags.contains(.isDraft) && !flags.contains(.isDetached) }
+  /// Whether the object is in a context and was never saved.
+  public final var isInserted: Bool {
+    flags.contains(.isDraft) && flags.isDisjoint(with: [.isDetached, .isDeleted])
+  }
 
   /// Whether a property was set since the last save, also to an equal value. Never of an inserted object.
   public final var isUpdated: Bool { flags.contains(.isUpdated) }
 
-  public final var hasChanges: Bool { isInserted || isUpdated }
+  /// Whether the next save deletes the object. False again once it is saved.
+  public final var isDeleted: Bool { flags.contains(.isDeleted) }
+
+  public final var hasChanges: Bool { isInserted || isUpdated || isDeleted }
+
+  /// 0 when the object has its values.
+  public final var faultingState: Int { isFault ? 1 : 0 }
 
   /// Whether no property was read yet since the object was fetched or refreshed.
   public final var isFault: Bool { flags.contains(.isFault) }
 
   open override var description: String {
-    let state = isFault ? "fault" : isInserted ? "inserted" : isUpdated ? "updated" : "saved"
+    let state =
+      flags.contains(.isDead)
+      ? "gone"
+      : isDeleted ? "deleted" : isFault ? "fault" : isInserted ? "inserted" : isUpdated ? "updated" : "saved"
     return "<\(String(reflecting: type(of: self))): \(objectID.uriRepresentation().absoluteString); \(state)>"
   }
 }
@@ -123,6 +178,19 @@ extension NSManagedObject: Sendable {}
   static let isInaccessible = ObjectFlags(rawValue: 64)
   /// A draft whose `awakeFromInsert` has run.
   static let didAwakeFromInsert = ObjectFlags(rawValue: 128)
+  static let isDeleted = ObjectFlags(rawValue: 256)
+  /// Stands in the context's `updatedList`, where it stays for a while after it has no changes any more.
+  static let isListed = ObjectFlags(rawValue: 512)
+  /// Stands in one of the lists of the context's event.
+  static let inEvent = ObjectFlags(rawValue: 1024)
+  /// Deleted, and its delete rules have been applied.
+  static let isPropagated = ObjectFlags(rawValue: 2048)
+  /// Its context has done with it: deleted and saved, rolled back, reset.
+  static let isDead = ObjectFlags(rawValue: 4096)
+  /// A draft that was assigned to its store.
+  static let isAssigned = ObjectFlags(rawValue: 8192)
+  /// What a new object has while it is filled: its slots can be written the quick way.
+  @usableFromInline static let freshDraftBits: UInt32 = 2 | 128 | 1024
 }
 
 /// Where a new instance's values are: in the row that is being fetched, or in a new draft.

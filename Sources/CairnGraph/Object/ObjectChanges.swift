@@ -9,6 +9,15 @@ final class ObjectChanges {
   /// Kept when the object is saved.
   var transients: [String: Any?] = [:]
   private(set) var links: [RelationshipID: PendingLinks] = [:]
+  /// To-many relationships that were read since the object was a fault.
+  var readRelations: Set<RelationshipID> = []
+  /// `values` as they were when the event began; of a new object, its whole row.
+  private(set) var valuesBeforeEvent: [Int: Value]?
+
+  /// The key that a new object will have, once it was asked for its permanent ID.
+  var reservedKey: Int64?
+
+  var hasSavable: Bool { !values.isEmpty || !links.isEmpty }
 
   /// The changed links of one relationship, made if there are none yet.
   func pendingLinks(_ relation: RelationshipID) -> PendingLinks {
@@ -26,17 +35,76 @@ final class ObjectChanges {
   func forgetSaved() {
     values = [:]
     links = [:]
+    valuesBeforeEvent = nil
+  }
+
+  func beginEvent() { valuesBeforeEvent = values }
+
+  func beginEvent(row: [Value]) {
+    valuesBeforeEvent = Dictionary(uniqueKeysWithValues: row.enumerated().map { ($0, $1) })
+  }
+
+  func endEvent() {
+    valuesBeforeEvent = nil
+    for pending in links.values { pending.isOfEvent = false }
   }
 }
 
 /// Changes to the destinations of one relationship of one object that aren't in a slot of its own row.
 final class PendingLinks {
   /// A to-one's destination where the row of another object holds the key: `.some(nil)` is none.
-  var destination: Int64??
-  /// For an unordered to-many: whether a key was added (true) or removed (false).
-  var membership: [Int64: Bool] = [:]
+  var destination: Int64?? { didSet { isOfEvent = true } }
   /// For an ordered to-many that was changed: the whole list.
-  var list: OrderedKeys?
+  var list: OrderedKeys? { didSet { isOfEvent = true } }
+  /// Added to an unordered to-many. Only filled while nothing was removed: see `add`.
+  private(set) var added: [Int64] = []
+  /// For an unordered to-many: whether a key was added (true) or removed (false). Has all changes, and `added`
+  /// none, once it isn't empty.
+  private var changed: [Int64: Bool] = [:]
+  /// The stored members, once they were asked for.
+  var storedMembers: Set<Int64>?
+  /// Whether the event that goes on has changed something here.
+  var isOfEvent = false
+
+  /// Adds a key to an unordered to-many. `isNew`: the caller knows that it is no member; then a long run of
+  /// additions costs no look-ups.
+  func add(_ key: Int64, isNew: Bool) {
+    isOfEvent = true
+    if isNew, changed.isEmpty { return added.append(key) }
+    settle()
+    changed[key] = true
+  }
+
+  func remove(_ key: Int64) {
+    isOfEvent = true
+    settle()
+    changed[key] = false
+  }
+
+  private func settle() {
+    for key in added { changed[key] = true }
+    added = []
+  }
+
+  /// Whether the key was added (true), removed (false), or nothing is known here.
+  func membership(_ key: Int64) -> Bool? {
+    if !added.isEmpty { settle() }
+    return changed[key]
+  }
+
+  /// All changes of membership.
+  var membership: [Int64: Bool] {
+    settle()
+    return changed
+  }
+
+  var changesMembership: Bool { !added.isEmpty || !changed.isEmpty }
+
+  /// The stored members with the changes made to them.
+  func members(of stored: [Int64]) -> [Int64] {
+    if changed.isEmpty { return stored + added }
+    return stored.filter { changed[$0] == nil } + changed.filter(\.value).keys.sorted(by: >)
+  }
 }
 
 /// A list of keys without duplicates, with a quick answer to whether one is in it.
@@ -48,6 +116,8 @@ struct OrderedKeys {
     self.keys = keys
     members = Set(keys)
   }
+
+  func contains(_ key: Int64) -> Bool { members.contains(key) }
 
   mutating func append(_ key: Int64) {
     if members.insert(key).inserted { keys.append(key) }

@@ -20,7 +20,8 @@ public struct ChangeSet: Sendable {
     }
   }
 
-  /// Rows of one concrete entity in which the same slots change.
+  /// Rows of one concrete entity in which the same slots change. Without slots, that the rows still have the
+  /// versions is checked and nothing else.
   public struct Updates: Sendable {
     public var entity: EntityID
     /// Ascending.

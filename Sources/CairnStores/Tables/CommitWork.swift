@@ -41,7 +41,7 @@ struct CommitWork {
   mutating func apply() {
     var ordering = ListOrdering(base)
     for batch in changes.deletes { tables[batch.entity.index]!.delete(keys: batch.keys) }
-    for batch in changes.updates {
+    for batch in changes.updates where !batch.slots.isEmpty {
       let (slots, columns) = ordering.completing(batch)
       tables[batch.entity.index]!.update(keys: batch.keys, slots: slots, columns: columns)
     }
@@ -116,7 +116,7 @@ struct CommitWork {
   // MARK: Recording
 
   func record(author: String?, contextName: String?, time: Date) -> Commit {
-    var updated = changes.updates.filter { !$0.keys.isEmpty }.map { batch in
+    var updated = changes.updates.filter { !$0.keys.isEmpty && !$0.slots.isEmpty }.map { batch in
       Commit.Rows(
         entity: batch.entity, ids: batch.keys, properties: propertyNames(batch))
     }

@@ -1,0 +1,120 @@
+// Deleting objects, and what their delete rules do to others.
+//
+// Rules run when the event ends, from both sides and transitively, in `propagateDeletes` and nowhere else. What
+// the store does by itself isn't done here: rows of join tables go with either of their rows; and no member of a
+// relationship is loaded only to be left out of it, since reading a relationship leaves out deleted objects.
+
+import CairnModel
+import Foundation
+
+extension NSManagedObjectContext {
+  final func deleteObject(_ object: NSManagedObject) {
+    if object.flags.contains(.isDead) || object.flags.contains(.isDeleted) { return }
+    guard object.table.context === self else {
+      fatalError(
+        "Can't delete an object that is not in this context: use object(with:) to find it by its objectID")
+    }
+    object.prepareForDeletion()
+    markDeleted(object)
+    event.unpropagated.append(object)
+  }
+
+  private final func markDeleted(_ object: NSManagedObject) {
+    if object.flags.contains(.isDeleted) { return }
+    let wasNew = object.flags.contains(.isDraft)
+    let isOfThisEvent =
+      wasNew && insertedIndex(ofTemporaryKey: object.key) >= event.firstInserted
+    unmarkUpdated(object)
+    object.flags.insert(.isDeleted)
+    if wasNew { uninsert(object) } else { deleted.append(object) }
+    if !isOfThisEvent {
+      object.flags.insert(.inEvent)
+      event.deleted.append(object)
+    }
+  }
+
+  /// Takes a deletion back, as far as it concerns the object itself.
+  final func undelete(_ object: NSManagedObject) {
+    guard object.flags.contains(.isDeleted) else { return }
+    object.flags.remove([.isDeleted, .isPropagated, .inEvent])
+    event.unpropagated.removeAll { $0 === object }
+    event.deleted.removeAll { $0 === object }
+    if object.flags.contains(.isDraft) {
+      reinsert(object)
+    } else {
+      deleted.removeAll { $0 === object }
+      if object.changes?.hasSavable ?? false { markUpdated(object) }
+    }
+    event.appeared.append(object)
+  }
+
+  // MARK: Rules
+
+  final func propagateDeletes() {
+    // Rules may delete more, which come to the end of the list.
+    var next = 0
+    var rules: [ObjectIdentifier: [(Relation, SchemaDeleteRule)]] = [:]
+    while next < event.unpropagated.count {
+      let object = event.unpropagated[next]
+      next += 1
+      guard object.flags.contains(.isDeleted), !object.flags.contains(.isPropagated) else { continue }
+      let entity = object.table.entity
+      if rules[ObjectIdentifier(entity)] == nil { rules[ObjectIdentifier(entity)] = self.rules(entity) }
+      for (relation, rule) in rules[ObjectIdentifier(entity)] ?? [] { apply(rule, relation, object) }
+      object.flags.insert(.isPropagated)
+    }
+    event.unpropagated = []
+  }
+
+  private final func rules(_ entity: CompiledEntity) -> [(Relation, SchemaDeleteRule)] {
+    entity.properties.sorted { $0.key < $1.key }.compactMap { _, property in
+      guard case .relationship(let relation) = property else { return nil }
+      let rule = compiledModel.schema[relation.id].deleteRule
+      return rule == .noAction || rule == .deny ? nil : (relation, rule)
+    }
+  }
+
+  private final func apply(_ rule: SchemaDeleteRule, _ relation: Relation, _ object: NSManagedObject) {
+    if rule == .cascade {
+      for other in object.destinations(ofAny: relation) where !other.flags.contains(.isDeleted) {
+        other.prepareForDeletion()
+        markDeleted(other)
+        event.unpropagated.append(other)
+      }
+      return
+    }
+    guard let id = relation.inverse else { return }
+    let inverse = compiledModel[id]
+    if inverse.isToMany {
+      // The other side is a set or a list that leaves the object out by itself.
+      guard let scope = object.table.scope else { return }
+      let root = compiledModel[relation.destination].schema.root
+      for key in object.destinationKeys(ofAny: relation) {
+        if let other = scope.knownObject(key, root: root), !other.isFault { other.noteChange() }
+      }
+      return
+    }
+    let others = object.destinations(ofAny: relation)
+    object.table.scope?.load(others)
+    for other in others where !other.flags.contains(.isDeleted) {
+      other.clearDestination(of: inverse, from: object)
+    }
+  }
+}
+
+extension StoreScope {
+  /// Reads the rows of faults that have none yet, all at once.
+  func load(_ objects: [NSManagedObject]) {
+    let empty = objects.filter { $0.chunk == nil && !$0.flags.contains(.isDraft) && $0.key > 0 }
+    if empty.count < 2 { return }
+    let keys = empty.map { RowKey(entity: $0.table.entity.id, id: $0.key) }
+    guard let batch = try? context.rows(keys, in: self) else { return }
+    var next = 0
+    for object in empty where next < batch.count && batch.key(next).id == object.key {
+      if batch.chunk(next).entity == object.table.entity.id {
+        (object.chunk, object.row) = (batch.chunk(next), Int32(batch.row(next)))
+      }
+      next += 1
+    }
+  }
+}

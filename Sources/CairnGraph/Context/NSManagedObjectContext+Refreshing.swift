@@ -1,0 +1,143 @@
+// Going back to what the store has: refresh, rollback, reset, and rows that turn out to be gone.
+
+import CairnModel
+import Foundation
+
+extension NSManagedObjectContext {
+  final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    if object.flags.contains(.isDead) { return }
+    precondition(object.table.context === self, "the object to refresh belongs to another context")
+    if object.flags.contains(.isDraft) { return }
+    if flag { rebase(object) } else { discard(object) }
+    event.refreshed.append(object)
+  }
+
+  final func refreshAll() {
+    processPendingChanges()
+    let dirty = updated
+    for object in dirty { rebase(object) }
+    for object in knownScopes.flatMap(\.saved) where !object.hasChanges {
+      if object.isFault {
+        object.chunk = nil
+      } else {
+        object.turnIntoFault()
+        event.refreshed.append(object)
+      }
+    }
+    event.refreshed += dirty
+    processPendingChanges()
+  }
+
+  /// Puts the object onto the newest row; what it has changed stays.
+  final func rebase(_ object: NSManagedObject) {
+    object.forgetStoredMembers()
+    if object.isFault {
+      object.chunk = nil
+      return
+    }
+    object.loadRow()
+    if object.flags.contains(.isInaccessible) {
+      if deferredError == nil { handleInaccessible(object) }
+      return
+    }
+    object.awake(fromSnapshotEvents: .refresh)
+  }
+
+  /// Drops the object's changes and its row.
+  private final func discard(_ object: NSManagedObject) {
+    if object.isUpdated { object.revertRelationships() }
+    if let changes = object.changes, !changes.links.isEmpty {
+      // Changes of relationships that are facts of other objects' rows: those have them still.
+      if object.isUpdated {
+        object.flags.remove(.isUpdated)
+        updatedCount -= 1
+      }
+      changes.values = [:]
+      changes.transients = [:]
+      changes.readRelations = []
+      object.keepsLinks { object.turnIntoFault() }
+    } else {
+      unmarkUpdated(object)
+      object.turnIntoFault()
+    }
+    object.flags.remove(.inEvent)
+  }
+
+  final func rollbackChanges() {
+    processPendingChanges()
+    let new = inserted.compactMap(\.self)
+    let back = deleted
+    let old = updatedList
+    for object in new {
+      object.flags.insert(.isDeleted)
+      uninsert(object)
+    }
+    for object in back { object.flags.remove([.isDeleted, .isPropagated]) }
+    for object in old + back where !object.flags.contains(.isDead) {
+      object.changes?.forgetSaved()
+      object.flags.remove([.isUpdated, .isListed, .hasOverlay, .inEvent])
+    }
+    forgetPending()
+    event = ContextEvent()
+    event.appeared = back
+    event.refreshed = old
+    event.deleted = new
+    for object in old where !object.flags.contains(.isFault) { object.awake(fromSnapshotEvents: .rollback) }
+    processPendingChanges()
+  }
+
+  final func forgetEverything() {
+    for scope in knownScopes { scope.collect(pageCount: .max) }
+    let all = inserted.compactMap(\.self) + knownScopes.flatMap(\.saved)
+    let ids = all.map(\.objectID)
+    for case let object? in inserted { uninsert(object) }
+    forgetPending()
+    event = ContextEvent()
+    for scope in knownScopes {
+      for object in scope.saved {
+        if !object.isFault { object.turnIntoFault() }
+        kill(object)
+      }
+      scope.removeAll()
+    }
+    deferredError = nil
+    NotificationCenter.default.post(
+      name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: [NSInvalidatedAllObjectsKey: ids]
+    )
+  }
+
+  // MARK: Rows that are gone
+
+  final func handleInaccessible(_ object: NSManagedObject) {
+    guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) else {
+      fatalError(
+        "CoreData could not fulfill a fault for \(object.objectID): its row is gone. Refresh objects that others "
+          + "may delete, merge their saves, or set shouldDeleteInaccessibleFaults")
+    }
+    markGone(object)
+  }
+
+  /// Marks an object as deleted whose row is gone: the next save has nothing to do for it.
+  final func markGone(_ object: NSManagedObject) {
+    object.flags.insert(.isInaccessible)
+    if object.flags.contains(.isDeleted) { return }
+    unmarkUpdated(object)
+    object.flags.insert([.isDeleted, .inEvent])
+    deleted.append(object)
+    event.deleted.append(object)
+    event.unpropagated.append(object)
+  }
+}
+
+extension NSManagedObject {
+  final func forgetStoredMembers() {
+    for pending in (changes?.links ?? [:]).values { pending.storedMembers = nil }
+  }
+
+  /// Does something that forgets `changes`, and puts the links back.
+  fileprivate final func keepsLinks(_ body: () -> Void) {
+    let kept = changes
+    body()
+    changes = kept
+  }
+}
