@@ -124,6 +124,9 @@ extension EntityTable {
       case .transient: continue
       }
     }
+    for (name, composite) in entity.composites {
+      result[name] = composite.form(value) ?? NSNull()
+    }
     return result
   }
 }

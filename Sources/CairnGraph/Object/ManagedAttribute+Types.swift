@@ -218,6 +218,11 @@ extension Decimal: ManagedAttribute {
 }
 
 extension ManagedAttribute where Self: RawRepresentable, RawValue: ManagedAttribute {
+  @inlinable
+  public static func write(_ value: Self, _ drafts: DraftRow, _ slot: Int) -> Bool {
+    RawValue.write(value.rawValue, drafts, slot)
+  }
+
   public static var acceptedTypes: UInt32 { RawValue.acceptedTypes }
 
   public static func read(_ column: Column, _ row: Int) -> Self? {

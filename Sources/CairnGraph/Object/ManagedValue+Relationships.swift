@@ -41,18 +41,33 @@ extension Set: ManagedValue where Element: NSManagedObject {
   }
 }
 
-/// Of ordered relationships. Setting it keeps the first of equal members.
-extension Array: ManagedValue where Element: NSManagedObject {
+/// Of ordered relationships, where setting it keeps the first of equal members; and of transformable attributes,
+/// where it is empty while the attribute is nil.
+extension Array: ManagedValue where Element: ManagedElement {
   public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
-    object.members(key, Element.self, ordered: true)
+    managedGetOptional(object, key) ?? []
   }
 
   public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
-    managedGet(object, key)
+    Element.managedElements(object, key)?.compactMap { $0 as? Element }
   }
 
   public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
-    object.setDestinations(of: object.relation(key, toMany: true, Self.self, ordered: true), to: value ?? [])
+    Element.setManagedElements(value, object, key)
+  }
+}
+
+extension NSManagedObject: ManagedElement {}
+
+extension ManagedElement where Self: NSManagedObject {
+  public static func managedElements(_ object: NSManagedObject, _ key: StaticString) -> [Any]? {
+    object.members(key, self, ordered: true)
+  }
+
+  public static func setManagedElements(_ elements: [Any]?, _ object: NSManagedObject, _ key: StaticString) {
+    let members = (elements ?? []).compactMap { $0 as? NSManagedObject }
+    object.setDestinations(
+      of: object.relation(key, toMany: true, [NSManagedObject].self, ordered: true), to: members)
   }
 }
 

@@ -5,19 +5,35 @@ import Foundation
 
 extension NSManagedObject {
   final func storedForm(_ key: String) -> Any? {
-    switch table.property(named: key) {
-    case .attribute(let slot, _): slotValue(slot).keyValueForm
-    case .transient: transientValue(key)
-    case .relationship(let relation) where !relation.isToMany: destination(of: relation)
-    case .relationship(let relation) where relation.isOrdered: NSOrderedSet(array: destinations(of: relation))
-    case .relationship(let relation): NSSet(array: destinations(of: relation))
+    guard let property = table.entity.properties[key] else { return compoundForm(key) }
+    switch property {
+    case .attribute(let slot, _): return keyValueForm(slotValue(slot), slot)
+    case .transient: return transientValue(key)
+    case .relationship(let relation) where !relation.isToMany: return destination(of: relation)
+    case .relationship(let relation) where relation.isOrdered:
+      return NSOrderedSet(array: destinations(of: relation))
+    case .relationship(let relation): return NSSet(array: destinations(of: relation))
     }
   }
 
+  private func compoundForm(_ key: String) -> Any? {
+    if let composite = table.entity.composites[key] {
+      fire()
+      return compositeForm(composite, slotValue)
+    }
+    if let fetched = table.entity.fetchedProperties[key] { return fetchedObjects(fetched) }
+    _ = table.property(named: key)  // traps
+    return nil
+  }
+
   final func setStoredForm(_ value: Any?, _ key: String) {
+    if let composite = table.entity.composites[key] {
+      noteChange()
+      return setComposite(value, composite, key)
+    }
     switch table.property(named: key) {
     case .attribute(let slot, let type):
-      let value = fitting(value, type, key)
+      let value = fitting(value, type, slot, key)
       noteChange()
       writeSlot(slot, value)
     case .transient(let type):
@@ -41,8 +57,9 @@ extension NSManagedObject {
   /// Sets an attribute or to-one relationship without marking the object as changed and without maintaining the
   /// inverse. What is set so is saved only along with other changes of the object.
   public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+    if let composite = table.entity.composites[key] { return setComposite(value, composite, key) }
     switch table.property(named: key) {
-    case .attribute(let slot, let type): writeSlot(slot, fitting(value, type, key))
+    case .attribute(let slot, let type): writeSlot(slot, fitting(value, type, slot, key))
     case .transient(let type): setTransient(key, checkedTransient(value, type, key))
     case .relationship(let relation):
       guard let slot = relation.keySlot else {
@@ -98,14 +115,10 @@ extension NSManagedObject {
 
   public final func didChangeValue(forKey key: String) { noteChange() }
 
-  private func fitting(_ value: Any?, _ type: ValueType, _ key: String) -> Value {
-    guard let value = Value(value, for: type) else { trapWrongType(key, value, desired: "\(type)") }
-    return value
-  }
-
   private func checkedTransient(_ value: Any?, _ type: ValueType?, _ key: String) -> Any? {
     guard let type else { return value }
-    return fitting(value, type, key).keyValueForm
+    guard let value = Value(value, for: type) else { trapWrongType(key, value, desired: "\(type)") }
+    return value.keyValueForm
   }
 
   private func object(_ value: Any?, _ key: String) -> NSManagedObject? {

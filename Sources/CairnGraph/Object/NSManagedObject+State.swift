@@ -12,6 +12,9 @@ extension NSManagedObject {
     for (name, property) in table.entity.properties where differs(property) {
       result[name] = storedForm(name) ?? NSNull()
     }
+    for (name, composite) in table.entity.composites where composite.slots.contains(where: differs) {
+      result[name] = storedForm(name) ?? NSNull()
+    }
     return result
   }
 
@@ -19,6 +22,7 @@ extension NSManagedObject {
   public final var hasPersistentChangedValues: Bool {
     guard flags.contains(.isDraft) || changes?.hasSavable ?? false else { return false }
     return table.entity.properties.values.contains(where: differs)
+      || table.entity.composites.values.contains { $0.slots.contains(where: differs) }
   }
 
   private func differs(_ property: CompiledProperty) -> Bool {
@@ -55,7 +59,7 @@ extension NSManagedObject {
       case .transient: continue
       case .attribute(let slot, _):
         let old = before[slot] ?? storedValue(slot)
-        if !old.isStoredLike(peekedValue(slot)) { result[name] = old.keyValueForm ?? NSNull() }
+        if !old.isStoredLike(peekedValue(slot)) { result[name] = keyValueForm(old, slot) ?? NSNull() }
       case .relationship(let relation):
         if let slot = relation.keySlot {
           let old = before[slot] ?? storedValue(slot)
@@ -63,6 +67,14 @@ extension NSManagedObject {
         } else if changes?.links[relation.id]?.isOfEvent ?? false {
           result[name] = storedForm(name) ?? NSNull()
         }
+      }
+    }
+    for (name, composite) in table.entity.composites {
+      let hasChanged = composite.slots.contains {
+        !(before[$0] ?? storedValue($0)).isStoredLike(peekedValue($0))
+      }
+      if hasChanged {
+        result[name] = compositeForm(composite) { before[$0] ?? storedValue($0) } ?? NSNull()
       }
     }
     return result
@@ -75,10 +87,14 @@ extension NSManagedObject {
   /// named. A new object has none: all are NSNull. Unknown keys are a programmer error.
   public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
     var result: [String: Any] = [:]
-    for name in keys ?? Array(table.entity.properties.keys) {
+    for name in keys ?? Array(table.entity.properties.keys) + table.entity.composites.keys {
+      if let composite = table.entity.composites[name] {
+        result[name] = compositeForm(composite, storedValue) ?? NSNull()
+        continue
+      }
       switch table.property(named: name) {
       case .transient: continue
-      case .attribute(let slot, _): result[name] = storedValue(slot).keyValueForm ?? NSNull()
+      case .attribute(let slot, _): result[name] = keyValueForm(storedValue(slot), slot) ?? NSNull()
       case .relationship(let relation):
         if let slot = relation.keySlot {
           result[name] = object(of: storedValue(slot), relation) ?? NSNull()

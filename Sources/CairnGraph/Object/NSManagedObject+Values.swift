@@ -42,7 +42,9 @@ extension NSManagedObject {
     self.chunk = chunk
     self.row = Int32(row)
     changes?.forgetSaved()
-    if let changes, changes.transients.isEmpty, changes.readRelations.isEmpty { self.changes = nil }
+    if let changes, changes.transients.isEmpty, changes.readRelations.isEmpty, changes.fetched.isEmpty {
+      self.changes = nil
+    }
     flags.remove([
       .isDraft, .isUpdated, .isListed, .inEvent, .hasOverlay, .isInaccessible, .didAwakeFromInsert,
       .isAssigned,

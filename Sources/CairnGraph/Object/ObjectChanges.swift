@@ -1,6 +1,7 @@
 // What an object holds beyond its row: changed values, transient values, and changed links.
 
 import CairnModel
+import Foundation
 
 /// The unsaved side of one object. Confined to its context's queue.
 final class ObjectChanges {
@@ -9,6 +10,8 @@ final class ObjectChanges {
   /// Kept when the object is saved.
   var transients: [String: Any?] = [:]
   private(set) var links: [RelationshipID: PendingLinks] = [:]
+  /// Results of fetched properties, kept until the object is refreshed.
+  var fetched: [String: NSArray] = [:]
   /// To-many relationships that were read since the object was a fault.
   var readRelations: Set<RelationshipID> = []
   /// `values` as they were when the event began; of a new object, its whole row.
