@@ -22,6 +22,8 @@ import Foundation
   @exclusivity(unchecked) private var drafts: [ColumnBuilder] = []
   private(set) var draftCount = 0
   private var knownAfterlife: EntityTable?
+  /// What notes the reads of a probe for key paths; nil but for the table of a probe.
+  var recorder: KeyRecorder?
   private var knownClass: NSManagedObject.Type?
   private var lastChecked: Chunk?
   /// What a save checks of each object.

@@ -99,6 +99,7 @@ extension NSManagedObject {
 
   @inline(never) @usableFromInline
   final func attribute<T: ManagedAttribute>(_ key: StaticString, as type: T.Type) -> T? {
+    if let recorder = table.recorder { return recorder.attribute(key, type, of: self) }
     fire()
     var slot = table.cachedSlot(key, T.acceptedTypes)
     if slot < 0 {

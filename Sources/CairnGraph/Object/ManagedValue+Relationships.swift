@@ -12,6 +12,7 @@ extension ManagedValue where Self: NSManagedObject {
   }
 
   public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
+    if let recorder = object.table.recorder { return recorder.destination(key, Self.self, of: object) }
     let relation = object.relation(key, toMany: false, Self.self)
     guard let destination = object.destination(of: relation) else { return nil }
     guard let typed = destination as? Self else { object.trapClass(key, Self.self, destination) }
@@ -135,6 +136,10 @@ extension NSManagedObject {
   fileprivate final func members<T: NSManagedObject>(
     _ key: StaticString, _ type: T.Type, ordered: Bool?
   ) -> [T] {
+    if let recorder = table.recorder {
+      recorder.collection(key, of: self)
+      return []
+    }
     let relation = relation(key, toMany: true, Set<T>.self, ordered: ordered)
     return destinations(of: relation).map { object in
       guard let typed = object as? T else { trapClass(key, type, object) }

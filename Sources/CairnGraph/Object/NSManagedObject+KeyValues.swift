@@ -5,6 +5,7 @@ import Foundation
 
 extension NSManagedObject {
   final func storedForm(_ key: String) -> Any? {
+    if let recorder = table.recorder { return recorder.untyped(key, of: self) }
     guard let property = table.entity.properties[key] else { return compoundForm(key) }
     switch property {
     case .attribute(let slot, _): return keyValueForm(slotValue(slot), slot)

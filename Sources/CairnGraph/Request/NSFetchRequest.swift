@@ -21,12 +21,20 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     didSet { entityName = entity?.name }
   }
 
-  /// The condition, in its typed form: a tree of values instead of a format string. nil selects every object.
+  /// The condition. nil selects every object.
+  ///
+  ///     request.predicate = NSPredicate(format: "depDelay > %d AND airline.carrier == %@", 60, "UA")
+  public final var predicate: NSPredicate?
+
+  /// Cairn's own: the same condition as a tree of values.
   ///
   ///     request.predicateTree = .and([
   ///       .compare("depDelay", .greater, 60), .compare("airline.carrier", .equal, "UA"),
   ///     ])
-  public final var predicateTree: PredicateTree?
+  public final var predicateTree: PredicateTree? {
+    get { predicate?.tree }
+    set { predicate = newValue.map { NSPredicate($0) } }
+  }
 
   /// Keys in order of weight, made by `NSSortDescriptor(key:ascending:)`. nil, as an empty list, leaves the
   /// order to the store.
@@ -85,10 +93,18 @@ extension NSFetchRequest {
     return entity
   }
 
+  /// The order, as far as a store and a sort in memory need it. Throws `unsupportedRequest`.
+  final func sortKeys() throws -> [SortKey] { try (sortDescriptors ?? []).map { try SortKey($0) } }
+
   /// The request as a store takes it, without a window. Throws `unsupportedRequest`.
   final func storeRequest(for entity: EntityID) throws -> StoreRequest {
     StoreRequest(
       entity: entity, includesSubentities: includesSubentities, predicate: predicateTree,
-      sort: try (sortDescriptors ?? []).map(SortTerm.init))
+      sort: try sortKeys().map(\.term))
   }
+}
+
+extension NSFetchRequest: CountableRequest {
+  final func count(in context: NSManagedObjectContext) throws -> Int { try context.count(for: self) }
+  final func results(in context: NSManagedObjectContext) throws -> [Any] { try context.fetch(self) }
 }

@@ -35,7 +35,7 @@ package struct StringMatcher: Sendable {
   private let pattern: [UInt8]
 
   /// nil for a regular expression that isn't one.
-  init?(_ op: ComparisonOperator, _ pattern: String, _ options: StringOptions) {
+  package init?(_ op: ComparisonOperator, _ pattern: String, _ options: StringOptions) {
     self.options = options
     let text = op == .matches ? pattern : StringMatcher.fold(pattern, options, composed: op == .like)
     self.pattern = Array(text.utf8)
@@ -60,9 +60,16 @@ package struct StringMatcher: Sendable {
     if case .order(.notEqual) = test { true } else { false }
   }
 
-  /// Whether these bytes of UTF-8 match.
+  /// Whether these bytes of UTF-8 match; nil where a regular expression takes more steps to find out than it is
+  /// given.
+  package func answer(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
+    if case .matches(let regex) = test { return answer(bytes, regex) }
+    return matches(bytes)
+  }
+
+  /// Whether these bytes of UTF-8 match. An expression that takes too many steps doesn't.
   func matches(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    if case .matches(let regex) = test { return matches(bytes, regex) }
+    if case .matches(let regex) = test { return answer(bytes, regex) ?? false }
     if options.isEmpty { return test(bytes) }
     if StringMatcher.isASCII(bytes) { return testLowercased(bytes) }
     var isLike = false
@@ -86,11 +93,29 @@ package struct StringMatcher: Sendable {
     return nil
   }
 
-  private func matches(_ bytes: UnsafeBufferPointer<UInt8>, _ regex: Regex) -> Bool {
+  /// How often an expression may report that it is still at work, about once in 200 microseconds. There are
+  /// short expressions that would take years on short texts.
+  private static let greatestProgress = 2_000
+
+  private func answer(_ bytes: UnsafeBufferPointer<UInt8>, _ regex: Regex) -> Bool? {
     var text = String(decoding: bytes, as: UTF8.self)
     if options.contains(.diacriticInsensitive) { text = StringMatcher.fold(text, .diacriticInsensitive) }
     let range = NSRange(text.startIndex..., in: text)
-    return regex.expression.firstMatch(in: text, options: [], range: range) != nil
+    var answer: Bool? = false
+    var progress = 0
+    regex.expression.enumerateMatches(in: text, options: .reportProgress, range: range) {
+      match, flags, stop in
+      if match != nil {
+        answer = true
+        stop.pointee = true
+      } else if flags.contains(.progress) {
+        progress += 1
+        guard progress > StringMatcher.greatestProgress else { return }
+        answer = nil
+        stop.pointee = true
+      }
+    }
+    return answer
   }
 
   /// Folding ASCII is lower-casing, and diacritics aren't there.
