@@ -50,7 +50,7 @@ struct KeyPathWalker {
 
   private func read(_ object: NSManagedObject, _ name: String) throws -> Operand {
     switch object.table.entity.properties[name] {
-    case .attribute(let slot, _): return .value(read(object, slot))
+    case .attribute(let slot, _): return try read(object, slot, named: name)
     case .transient: return Operand(object.transientValue(name))
     case .relationship(let relation) where !relation.isToMany:
       return object.destination(of: relation).map { .object($0) } ?? .none
@@ -59,6 +59,10 @@ struct KeyPathWalker {
       return relation.isOrdered ? .list(members) : .set(members)
     case nil: break
     }
+    if let composite = object.table.entity.composites[name] {
+      return read(object, composite).map { .dictionary(.strings($0)) } ?? .none
+    }
+    if object.table.entity.fetchedProperties[name] != nil { return Operand(object.value(forKey: name)) }
     if let reader = KeyedMembers.of(object)?.reader(name) { return Operand(reader(object)) }
     switch name {
     case "self": return .object(object)
@@ -73,6 +77,31 @@ struct KeyPathWalker {
 
   private func read(_ object: NSManagedObject, _ slot: Int) -> Value {
     firesFaults ? object.slotValue(slot) : object.peekedValue(slot)
+  }
+
+  /// An attribute as predicates see it: what a transformable one was made of.
+  private func read(_ object: NSManagedObject, _ slot: Int, named name: String) throws -> Operand {
+    let value = read(object, slot)
+    guard let transformer = object.table.entity.transformers[slot], case .data(let data) = value else {
+      return .value(value)
+    }
+    do {
+      return Operand(try transformer.value(from: data))
+    } catch {
+      throw PredicateEvaluationError(.unsupportedTypes, "\(object.table.entity.name).\(name): \(error)")
+    }
+  }
+
+  /// nil where all elements are.
+  private func read(_ object: NSManagedObject, _ composite: CompiledComposite) -> [String: Any]? {
+    var result: [String: Any] = [:]
+    for element in composite.elements {
+      switch element.content {
+      case .slot(let slot, _): result[element.name] = read(object, slot).keyValueForm
+      case .composite(let inner): result[element.name] = read(object, inner)
+      }
+    }
+    return result.isEmpty ? nil : result
   }
 
   /// The slot of an element of a composite attribute, named by the whole rest of a path.

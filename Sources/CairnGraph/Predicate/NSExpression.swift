@@ -143,6 +143,28 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
   open class func expressionForAnyKey() -> NSExpression { NSExpression(.anyKey) }
 
+  // MARK: Evaluating
+
+  /// What the expression gives for an object: numbers as NSNumber, lists as arrays, sets as NSSet. `context` holds
+  /// the values of variables by name; NSNull means nil.
+  ///
+  /// Values that an operator or function doesn't take, unknown keys and variables without a value are programmer
+  /// errors; `value(of:substitutionVariables:)` throws instead.
+  open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+    do {
+      return try value(of: object, substitutionVariables: context as? [String: Any] ?? [:])
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  /// Cairn's own. Throws `PredicateEvaluationError`.
+  public final func value(
+    of object: Any?, substitutionVariables bindings: [String: Any] = [:]
+  ) throws -> Any? {
+    try Evaluator(variables: bindings).value(tree, for: object)
+  }
+
   // MARK: Coding
 
   public static var supportsSecureCoding: Bool { true }

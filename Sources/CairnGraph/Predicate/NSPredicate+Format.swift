@@ -68,3 +68,22 @@ extension NSPredicate {
     }
   }
 }
+
+// Code written for Core Data says `id as CVarArg` in the places of arguments, which here are of any type. In a
+// list for a C function these types have no place: that it is asked for is a programmer error.
+
+extension Date: @retroactive CVarArg {
+  public var _cVarArgEncoding: [Int] { refuseVariableArgument(self) }
+}
+
+extension UUID: @retroactive CVarArg {
+  public var _cVarArgEncoding: [Int] { refuseVariableArgument(self) }
+}
+
+extension NSObject: @retroactive CVarArg {
+  public var _cVarArgEncoding: [Int] { refuseVariableArgument(self) }
+}
+
+private func refuseVariableArgument<T>(_ argument: T) -> Never {
+  fatalError("a \(T.self) is an argument of predicates, and can't be one of String(format:): interpolate it")
+}

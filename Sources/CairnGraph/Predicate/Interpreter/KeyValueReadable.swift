@@ -20,7 +20,9 @@ extension KeyValueReadable {
 extension NSManagedObject: KeyValueReadable {
   /// Whether the entity has such a property, or the class such a member.
   public final func hasValue(forKey key: String) -> Bool {
-    table.entity.properties[key] != nil || KeyedMembers.of(self)?.reader(key) != nil
+    let entity = table.entity
+    return entity.properties[key] != nil || entity.composites[key] != nil
+      || entity.fetchedProperties[key] != nil || KeyedMembers.of(self)?.reader(key) != nil
   }
 }
 
