@@ -24,9 +24,8 @@ extension ExpressionTree {
     case let path as AnyKeyPath: self = .constant(.string(KeyPathNames.requireName(of: path)))
     case let list as NSOrderedSet: self = .list(list.array.map { ExpressionTree(argument: $0) })
     case let set as NSSet: self = .inOrder(set.allObjects.map { ExpressionTree(argument: $0) })
-    case let list as NSArray: self = .list(list.map { ExpressionTree(argument: $0) })
-    case is NSDictionary, is [AnyHashable: Any]: self = .object(ConstantObject(AnyConstant(argument)))
     case let list as [Any?]: self = .list(list.map { ExpressionTree(argument: $0) })
+    case is NSDictionary, is [AnyHashable: Any]: self = .object(ConstantObject(AnyConstant(argument)))
     case let set as Set<AnyHashable>: self = .inOrder(set.map { ExpressionTree(argument: $0.base) })
     case let hashable as AnyHashable where !(argument is NSObject) && type(of: argument) == AnyHashable.self:
       self = ExpressionTree(argument: hashable.base)

@@ -155,6 +155,9 @@ private struct ConstantCollector {
       guard constant.object is NullConstant else { throw refusal(expression) }
       return add(ArchivedConstant(type: "null", value: ""))
     case .opaque: throw refusal(expression)
+    case .subquery(_, _, let condition) where condition.hasBlock,
+      .conditional(let condition, _, _) where condition.hasBlock:
+      throw refusal(expression)
     default: return nil
     }
   }
@@ -171,7 +174,7 @@ private struct ConstantCollector {
       .init(
         codingPath: [],
         debugDescription:
-          "\(expression.canonicalFormat) is an object, and can't be written with a predicate: "
+          "\(expression.canonicalFormat) is an object or a block, and can't be written with a predicate: "
           + "put a variable in its place, and give it its value after decoding"))
   }
 }
@@ -213,7 +216,7 @@ extension NSPredicateFormatInitializable where Self: NSPredicate {
 
   private func encodableTree() throws -> PredicateTree {
     let tree = self.tree
-    if case .opaque = tree {
+    if tree.hasBlock {
       throw EncodingError.invalidValue(
         self, .init(codingPath: [], debugDescription: "a block can't be written"))
     }

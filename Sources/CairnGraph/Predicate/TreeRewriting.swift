@@ -18,6 +18,16 @@ extension PredicateTree {
     }
   }
 
+  /// Whether a condition without text is among its conditions; those inside of expressions don't count.
+  var hasBlock: Bool {
+    switch self {
+    case .opaque: true
+    case .constant, .comparison: false
+    case .not(let part): part.hasBlock
+    case .and(let parts), .or(let parts): parts.contains { $0.hasBlock }
+    }
+  }
+
   /// The names of all variables, those of subqueries included.
   var variables: Set<String> {
     var names: Set<String> = []

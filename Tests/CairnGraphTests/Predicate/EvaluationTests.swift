@@ -95,7 +95,7 @@ private func value(_ format: String, _ object: Any? = nil) throws -> Any? {
       ("composed == decomposed", false), ("composed ==[c] decomposed", true), ("composed ==[d] 'ete'", true),
       ("composed ==[n] decomposed", false), ("composed ==[cn] 'ÉTÉ'", false), ("composed < f", true),
       ("decomposed < f", true), ("composed CONTAINS[d] 'T'", false), ("composed CONTAINS[cd] 'T'", true),
-      ("'ÉT' IN[cd] composed", false), ("'ET' IN[cd] composed", true), ("composed IN[cd] {'ete'}", true),
+      ("'ÉT' IN[cd] composed", true), ("'ET' IN[c] composed", false), ("composed IN[cd] {'ete'}", true),
       ("composed LIKE '?t?'", true), ("'a*b' LIKE 'a\\\\*b'", true), ("'axb' LIKE 'a\\\\*b'", false),
       ("composed MATCHES[d] 'e.e'", true), ("'ABC' BETWEEN[c] {'abb', 'abd'}", true),
       ("'ab' <[c] 'AC'", true),
@@ -107,20 +107,20 @@ private func value(_ format: String, _ object: Any? = nil) throws -> Any? {
   @Test func `collection operators do what each is for`() throws {
     let o: [String: Any] = [
       "kids": [["a": 4, "l": [1, 2]], ["a": 1, "l": [2, 3]], ["l": [Int]()], ["a": 1, "l": [3]]],
-      "none": [Int](),
+      "void": [Int](),
       "dates": [Date(timeIntervalSinceReferenceDate: 9), Date(timeIntervalSinceReferenceDate: 5)],
       "mixed": [1, 2.5], "table": ["x": 1, "y": 2],
     ]
     for (format, answer) in [
       ("kids.@count", 4), ("kids.@sum.a", 6), ("kids.@avg.a", 1.5), ("kids.@min.a", 1), ("kids.@max.a", 4),
-      ("none.@sum.self", 0), ("none.@avg.self", 0), ("none.@count", 0), ("mixed.@sum.self", 3.5),
+      ("void.@sum.self", 0), ("void.@avg.self", 0), ("void.@count", 0), ("mixed.@sum.self", 3.5),
       ("table.@count", 2), ("kids.@unionOfObjects.a.@count", 3), ("kids.@distinctUnionOfObjects.a.@count", 2),
       ("kids.@unionOfArrays.l.@count", 5), ("kids.@distinctUnionOfArrays.l.@count", 3),
       ("kids.@distinctUnionOfSets.l.@count", 3), ("kids.l.@unionOfArrays.self.@sum.self", 11),
     ] as [(String, Double)] {
       #expect(try (value(format, o) as? NSNumber)?.doubleValue == answer, "\(format)")
     }
-    #expect(try value("none.@min.self", o) == nil && value("none.@max.self", o) == nil)
+    #expect(try value("void.@min.self", o) == nil && value("void.@max.self", o) == nil)
     #expect(try value("dates.@max.self", o) as? Date == Date(timeIntervalSinceReferenceDate: 9))
     #expect(try value("kids.@unionOfObjects.a", o) as? [Int] == [4, 1, 1])
   }

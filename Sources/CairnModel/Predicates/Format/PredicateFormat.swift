@@ -166,8 +166,10 @@ private final class FormatCache: Sendable {
 
   func template(for format: String, _ kind: Kind) -> FormatTemplate? {
     (kind == .predicate ? predicates : expressions).withLock { state in
-      if let found = state.young[format] { return found }
-      guard let found = state.old[format] else { return nil }
+      // Composed and decomposed letters are one key, and two formats.
+      func isSame(_ found: FormatTemplate) -> Bool { found.format.utf8.elementsEqual(format.utf8) }
+      if let found = state.young[format] { return isSame(found) ? found : nil }
+      guard let found = state.old[format], isSame(found) else { return nil }
       FormatCache.insert(found, into: &state)
       return found
     }
