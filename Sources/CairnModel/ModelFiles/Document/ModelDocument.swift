@@ -65,7 +65,7 @@ public struct ModelDocument: Sendable, Hashable {
   /// The attributes of a `contents` file's `model` element that don't change what the model means.
   public struct EditorSettings: Sendable, Hashable {
     public var name: String?
-    /// Written when nil: `com.apple.IDECoreDataModeler.DataModel`.
+    /// nil is the usual one, `com.apple.IDECoreDataModeler.DataModel`.
     public var type: String?
     public var documentVersion: String?
     public var lastSavedToolsVersion: String?
