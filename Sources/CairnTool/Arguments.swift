@@ -5,6 +5,7 @@ struct Arguments: Equatable {
   enum Action: Equatable {
     case print(String)
     case tour(ColorChoice)
+    case model(ModelCommand)
   }
 
   let action: Action
@@ -17,6 +18,7 @@ struct Arguments: Equatable {
     case "--help", "-h", "help": action = try Arguments.text(Help.tool, words)
     case "--version": action = try Arguments.text("cairn \(Help.version)\n", words)
     case "tour": action = try Arguments.tour(words)
+    case "model": action = try ModelCommand(parsing: words).map { .model($0) } ?? .print(ModelCommand.help)
     case let word? where word.hasPrefix("-"): throw UsageError("there is no option \(word)", help: Help.tool)
     case let word?: throw UsageError("there is no command \"\(word)\"", help: Help.tool)
     }
@@ -75,12 +77,14 @@ enum Help {
     Core Data for Linux: the command-line tool.
 
     usage: cairn tour [--color always|never|auto]
+           cairn model show|check|diff|convert FILE …
            cairn --help | --version
 
     commands:
       tour    builds a graph of 27,004 flights and shows what Cairn does with it
+      model   shows, checks, compares and converts Core Data's model files
 
-    `cairn tour --help` says more about the tour.
+    `cairn tour --help` and `cairn model --help` say more.
 
     """
 

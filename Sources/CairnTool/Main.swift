@@ -1,6 +1,7 @@
 // The command-line tool: reads its arguments, does the work, and says by its exit code how it went.
 //
 // 0: done. 1: failed, with a sentence on standard error. 64: called wrongly, with the usage on standard error.
+// 65: the input is bad. 66: there is no input. 73: the output can't be written.
 
 import Cairn
 
@@ -12,6 +13,9 @@ enum CairnCommand {
     } catch let error as UsageError {
       Console.printError("cairn: \(error.message)\n\n\(error.help)")
       exit(64)
+    } catch let error as ModelFileError {
+      Console.printError("cairn: \(error)\n")
+      exit(error.exitCode)
     } catch {
       Console.printError("cairn: \(error)\n")
       exit(1)
@@ -22,6 +26,9 @@ enum CairnCommand {
     switch arguments.action {
     case .print(let text): try Console(color: .never).write(text)
     case .tour(let color): try await Tour(Console(color: color)).run()
+    case .model(let command):
+      let code = try command.run(Console(color: .never))
+      if code != 0 { exit(code) }
     }
   }
 }

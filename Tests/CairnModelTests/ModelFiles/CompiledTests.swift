@@ -26,7 +26,8 @@ import Testing
     result += (1...3).map {
       (
         mom: "compiled/\(catalog)/PrecompiledResources/CatalogModel_\($0).momd_precompiled/CatalogModel.mom",
-        source: "models/\(catalog)/Resources/CatalogModel_\($0).xcdatamodeld/CatalogModel.xcdatamodel/contents"
+        source:
+          "models/\(catalog)/Resources/CatalogModel_\($0).xcdatamodeld/CatalogModel.xcdatamodel/contents"
       )
     }
     let cart = "Karim-ezzedine+CartKit/Sources/CartKitStorageCoreData/Resources"
@@ -42,16 +43,19 @@ import Testing
   func realFiles(mom: String, source: String) throws {
     let compiled = try ModelDocument(compiled: Fixtures.data(mom), file: mom)
     #expect(compiled.notes == [])
-    #expect(compiled == (try Fixtures.document(source)).compiled)
+    #expect(compiled == (try Fixtures.document(source)).compiled.withoutCustomClasses)
     #expect(compiled.entities.isEmpty == false)
   }
 
   @Test("no compiled model among the fixtures is left out")
   func allFiles() {
-    #expect(Set(Fixtures.paths(endingIn: ".mom")) == Set(CompiledTests.pairs.map(\.mom)))
+    let all = Fixtures.paths(endingIn: ".mom").filter { $0.hasPrefix("compiled") }
+    #expect(Set(all) == Set(CompiledTests.pairs.map(\.mom)))
   }
 
-  @Test("the hashes and checksums of VersionInfo.plist are those of the versions, from either form", arguments: pairs)
+  @Test(
+    "the hashes and checksums of VersionInfo.plist are those of the versions, from either form",
+    arguments: pairs)
   func versionInfo(mom: String, source: String) throws {
     let url = Fixtures.url(mom)
     let info = url.deletingLastPathComponent().appendingPathComponent("VersionInfo.plist")
@@ -66,11 +70,13 @@ import Testing
     }
   }
 
-  @Test("the model in a store, with predicates, fetched and derived properties, is read as it was made in code")
+  @Test(
+    "the model in a store, with predicates, fetched and derived properties, is read as it was made in code")
   func modelCache() throws {
     let path = "modelcache/SampleModel2_V2.plist"
     let document = try ModelDocument(compiled: Fixtures.data(path), file: path)
-    #expect(document.entities.map(\.name) == ["Author", "Book", "Feedback", "GraphicNovel", "Page", "Writer"])
+    #expect(
+      document.entities.map(\.name) == ["Author", "Book", "Feedback", "GraphicNovel", "Page", "Writer"])
     let author = try #require(document.entity(named: "Author"))
     #expect(author.superentity == "Writer" && author.className == "AuthorV2")
     #expect(author.properties.map(\.name) == ["alias", "books", "favFeedbacks", "feedbacks"])
@@ -99,12 +105,10 @@ import Testing
     #expect(document.notes.map(\.property) == ["frontCover", "frontCover"])
     // A subentity lists its own properties only, though the store's copy repeats all.
     #expect(document.entity(named: "GraphicNovel")?.properties.map(\.name) == ["isBlackAndWhite"])
-    #expect(document.configurations.map(\.name) == ["SampleConfigurationV2Part1", "SampleConfigurationV2Part2"])
-    #expect(document.versionHashes["Feedback"]?.hexText == feedbackHash())
-  }
-
-  private func feedbackHash() throws -> String? {
-    try VersionHashTests.pairs().first { $0.entity == "Feedback" }?.hash
+    #expect(
+      document.configurations.map(\.name) == ["SampleConfigurationV2Part1", "SampleConfigurationV2Part2"])
+    let known = try VersionHashTests.pairs().first { $0.entity == "Feedback" }
+    #expect(document.versionHashes["Feedback"]?.hexText == known?.hash)
   }
 
   @Test("a document with every feature is read back equal from its archive, and its archive stays as it is")
@@ -117,7 +121,8 @@ import Testing
     #expect(written == (try Fixtures.data("golden/sample.mom")))
   }
 
-  @Test("what only code and compiled models can say survives the archive, and is named when a source loses it")
+  @Test(
+    "what only code and compiled models can say survives the archive, and is named when a source loses it")
   func codeOnly() throws {
     let document = ModelDocument.codeOnly
     let read = try ModelDocument(compiled: document.compiledData(), file: "code")
@@ -125,13 +130,16 @@ import Testing
     #expect(document.reduced(to: .compiled).losses == [])
     let losses = document.reduced(to: .source).losses
     #expect(
-      losses.map(\.message).sorted() == [
-        "of the version identifiers [\"a\", \"b\"] only the first is kept", "the default value 2 bytes of type Binary",
-        "the fetch request's grouping", "the fetch request's having predicate", "the fetch request's offset",
-        "the fetch request's prefetching", "the fetch request's properties to fetch",
-        "the fetch request's sort descriptors", "the filter a == 1 of the derivation",
-        "the validation predicate SELF BEGINSWITH \"x\"",
-      ].sorted())
+      losses.map(\.message).sorted()
+        == [
+          "of the version identifiers [\"a\", \"b\"] only the first is kept",
+          "the default value 2 bytes of type Binary",
+          "the fetch request's grouping", "the fetch request's having predicate",
+          "the fetch request's offset",
+          "the fetch request's prefetching", "the fetch request's properties to fetch",
+          "the fetch request's sort descriptors", "the filter a == 1 of the derivation",
+          "the validation predicate SELF BEGINSWITH \"x\"",
+        ].sorted())
     let source = try ModelDocument(contents: document.contents(), file: "code")
     #expect(source == document.reduced(to: .source).document)
     // Elements without a composite get one.
@@ -157,7 +165,8 @@ import Testing
       "ALL kids.age BETWEEN {1, 2}", "name BEGINSWITH[cd] \"x\"", "name ENDSWITH[c] $suffix",
       "name LIKE \"a*\"", "name MATCHES \"a+\"", "name CONTAINS[n] \"q\"", "name IN {\"a\", \"b\"}",
       "kids.@count >= 2", "kids.@sum.age < 2.5", "SELF == nil", "$x.age == YES", "a + b * 2 > -3",
-      "SUBQUERY(kids, $k, $k.age > 3).@count > 1", "TERNARY(a > 1, b, c) == 2", "list[0] == 1", "list[FIRST] == 1",
+      "SUBQUERY(kids, $k, $k.age > 3).@count > 1", "TERNARY(a > 1, b, c) == 2", "list[0] == 1",
+      "list[FIRST] == 1",
       "list[LAST] == 1", "list[SIZE] == 1", "a UNION b == c", "a INTERSECT b == c", "a MINUS b == c",
       "uppercase:(name) == \"A\"", "now() > date", "FUNCTION(a, \"foo:\", b) == 1", "$a := 2 == 2", "%K == 1",
       "#size == 1",
@@ -165,7 +174,8 @@ import Testing
   func predicates(text: String) throws {
     let tree =
       text == "%K == 1"
-      ? try PredicateFormat.parse(text, arguments: [.constant("first.second")]) : try PredicateFormat.parse(text)
+      ? try PredicateFormat.parse(text, arguments: [.constant("first.second")])
+      : try PredicateFormat.parse(text)
     var writer = ArchiveWriter()
     let number = try writer.predicate(tree)
     let root = writer.object("NSManagedObjectModel", [("p", .reference(number))])
@@ -213,13 +223,17 @@ import Testing
   @Test("a text that spells null, or isn't ASCII, is a text", arguments: ["$null", "Größe", "名前", "🙂", ""])
   func texts(text: String) throws {
     let document = ModelDocument(entities: [.init("E", userInfo: ["k": text, text: "v"])])
-    #expect(try ModelDocument(compiled: document.compiledData(), file: "x").entities[0].userInfo == ["k": text, text: "v"])
+    #expect(
+      try ModelDocument(compiled: document.compiledData(), file: "x").entities[0].userInfo == [
+        "k": text, text: "v",
+      ])
   }
 
   @Test(
     "decimals of every size survive the archive",
     arguments: [
-      "0", "1", "-1", "0.1", "-12345678901234567890.12345", "99999999999999999999999999999999999999", "1e-100", "7e100",
+      "0", "1", "-1", "0.1", "-12345678901234567890.12345", "99999999999999999999999999999999999999",
+      "1e-100", "7e100",
     ])
   func decimals(text: String) throws {
     let value = Value.decimal(try #require(Decimal(string: text)))
@@ -228,5 +242,20 @@ import Testing
     ])
     let read = try ModelDocument(compiled: document.compiledData(), file: "x")
     #expect(read.entities[0].attributes[0].defaultValue == value)
+  }
+}
+
+extension ModelDocument {
+  /// Apple's compiler leaves the classes of transformable values to generated code; ours keeps them.
+  fileprivate var withoutCustomClasses: ModelDocument {
+    var result = self
+    for e in result.entities.indices {
+      for p in result.entities[e].properties.indices {
+        guard case .attribute(var attribute) = result.entities[e].properties[p] else { continue }
+        attribute.customClassName = nil
+        result.entities[e].properties[p] = .attribute(attribute)
+      }
+    }
+    return result
   }
 }

@@ -6,7 +6,9 @@ import Testing
 @testable import CairnModel
 
 @Suite struct ContentsTests {
-  @Test("every contents file of real programs is read without an error note and written so that it reads the same")
+  @Test(
+    "every contents file of real programs is read without an error note and written so that it reads the same"
+  )
   func realFiles() throws {
     let paths = Fixtures.paths(endingIn: "/contents")
     #expect(paths.count >= 60)
@@ -29,7 +31,10 @@ import Testing
       else { continue }
       let plain = text.replacing(#/[ ]*<elements>(?s:.*?)</elements>\n/#, with: "")
       let written = String(decoding: try document.contents(), as: UTF8.self)
-      #expect(written.trimmed == plain.trimmed, "\(path)")
+      // Left over from when the attribute was a double.
+      let spelled = plain.replacing(
+        "Integer 16\" defaultValueString=\"0.0\"", with: "Integer 16\" defaultValueString=\"0\"")
+      #expect(written.trimmed == spelled.trimmed, "\(path)")
     }
   }
 
@@ -116,7 +121,8 @@ import Testing
         + "</uniquenessConstraint></uniquenessConstraints>"
     ) { $0.uniquenessConstraints == [["a", "b"]] },
     entity("><compoundIndexes><compoundIndex><index value=\"a\"/></compoundIndex></compoundIndexes>") {
-      $0.compoundIndexes == [["a"]] && $0.effectiveFetchIndexes == [.init("byA", elements: [.init(.property("a"))])]
+      $0.compoundIndexes == [["a"]]
+        && $0.effectiveFetchIndexes == [.init("byA", elements: [.init(.property("a"))])]
     },
     entity("><fetchIndex name=\"i\" partialIndexPredicate=\"a > 1\"/>") {
       $0.fetchIndexes == [.init("i", elements: [], partialPredicate: "a > 1")]
@@ -169,7 +175,9 @@ import Testing
     attribute("preserveAfterDeletion=\"YES\"") { $0.preservesValueInHistoryOnDeletion },
     attribute("allowsCloudEncryption=\"YES\"") { $0.allowsCloudEncryption },
     attribute("derived=\"YES\" derivationExpression=\"b.@count\"") { $0.derivation == .init("b.@count") },
-    attribute("attributeType=\"Composite\" composite=\"P\"") { $0.compositeName == "P" && $0.kind == .composite },
+    attribute("attributeType=\"Composite\" composite=\"P\"") {
+      $0.compositeName == "P" && $0.kind == .composite
+    },
     attribute("elementID=\"old\"") { $0.renamingIdentifier == "old" },
     attribute("versionHashModifier=\"m\"") { $0.versionHashModifier == "m" },
     entity("><attribute name=\"a\"><userInfo><entry key=\"k\" value=\"v\"/></userInfo></attribute>") {
@@ -221,11 +229,14 @@ import Testing
     request("returnObjectsAsFaults=\"NO\"") { !$0.returnsObjectsAsFaults },
     request("returnDistinctResults=\"YES\"") { $0.returnsDistinctResults },
     request("resultType=\"2\"") { $0.resultType == .dictionary },
-    Case(xml: "<model><composite name=\"P\"><attribute name=\"x\" attributeType=\"Double\"/></composite></model>") {
+    Case(
+      xml: "<model><composite name=\"P\"><attribute name=\"x\" attributeType=\"Double\"/></composite></model>"
+    ) {
       $0.composites == [.init("P", elements: [.init("x", .double)])]
     },
     Case(
-      xml: "<model><configuration name=\"C\" usedWithCloudKit=\"YES\"><memberEntity name=\"E\"/></configuration></model>"
+      xml:
+        "<model><configuration name=\"C\" usedWithCloudKit=\"YES\"><memberEntity name=\"E\"/></configuration></model>"
     ) { $0.configurations == [.init("C", entityNames: ["E"], isUsedWithCloudKit: true)] },
     Case(xml: "<model><elements><element name=\"E\" positionX=\"1\" width=\"2\"/></elements></model>") {
       $0 == ModelDocument()
@@ -243,7 +254,8 @@ import Testing
 
   @Test("every type of attribute has a name", arguments: ModelDocument.AttributeKind.allCases)
   func types(kind: ModelDocument.AttributeKind) throws {
-    let xml = "<model><entity name=\"E\"><attribute name=\"a\" attributeType=\"\(kind.sourceName)\"/></entity></model>"
+    let xml =
+      "<model><entity name=\"E\"><attribute name=\"a\" attributeType=\"\(kind.sourceName)\"/></entity></model>"
     let document = try ModelDocument(contents: Data(xml.utf8), file: "test")
     #expect(document.entities[0].attributes[0].kind == kind && document.notes.isEmpty)
   }
@@ -253,7 +265,9 @@ import Testing
   @Test(
     "what is unknown or wrong is noted with its place, and the rest is read",
     arguments: [
-      ("<model colour=\"red\"/>", "warning: model has an attribute that isn't known: colour=\"red\" (line 2)"),
+      (
+        "<model colour=\"red\"/>", "warning: model has an attribute that isn't known: colour=\"red\" (line 2)"
+      ),
       ("<model><thing/></model>", "warning: model has an element that isn't known: thing (line 2)"),
       ("<model><entity/></model>", "error: entity has no name (line 2)"),
       (

@@ -18,11 +18,15 @@ extension ModelDocument {
                 Attribute("x", .double),
                 Attribute("inner", .composite, elements: [Attribute("y", .string, isOptional: true)]),
               ])),
-          .attribute(Attribute("sum", .integer64, derivation: Derivation("parts.@count", filteringPredicate: "a == 1"))),
+          .attribute(
+            Attribute("sum", .integer64, derivation: Derivation("parts.@count", filteringPredicate: "a == 1"))
+          ),
           .attribute(
             Attribute(
               "code", .string,
-              validation: Validation(others: [.init("SELF BEGINSWITH \"x\"", warning: "It has to begin with x.")]))),
+              validation: Validation(others: [
+                .init("SELF BEGINSWITH \"x\"", warning: "It has to begin with x.")
+              ]))),
           .relationship(Relationship("parts", to: "Thing", maxCount: -1)),
         ])
     ],

@@ -23,7 +23,9 @@ extension ArchiveReader {
     case "NSTruePredicate": return .constant(true)
     case "NSFalsePredicate": return .constant(false)
     case "NSCompoundPredicate":
-      let parts = try object.list("NSSubpredicates").map { try predicate(archived($0, object), depth: depth + 1) }
+      let parts = try object.list("NSSubpredicates").map {
+        try predicate(archived($0, object), depth: depth + 1)
+      }
       switch try object.integer("NSCompoundPredicateType") {
       case 0 where parts.count == 1: return .not(parts[0])
       case 1: return .and(parts)
@@ -46,7 +48,9 @@ extension ArchiveReader {
     }
     // Operators on strings and lists keep their options under another name than those on values.
     let options = try op.integer(op.has("NSFlags") ? "NSFlags" : "NSOptions")
-    guard let modifier = UInt8(exactly: try op.integer("NSModifier")).flatMap(PredicateTree.Comparison.Modifier.init)
+    guard
+      let modifier = UInt8(exactly: try op.integer("NSModifier")).flatMap(
+        PredicateTree.Comparison.Modifier.init)
     else { throw op.wrong("NSModifier", "0, 1 or 2") }
     return PredicateTree.Comparison(
       try expression(object, "NSLeftExpression", depth: depth), kind,
@@ -198,7 +202,8 @@ extension ComparisonOperator {
   /// With the numbers of `NSComparisonPredicate.Operator`.
   private static let archived: [(Int, ComparisonOperator)] = [
     (0, .less), (1, .lessOrEqual), (2, .greater), (3, .greaterOrEqual), (4, .equal), (5, .notEqual),
-    (6, .matches), (7, .like), (8, .beginsWith), (9, .endsWith), (10, .isIn), (99, .contains), (100, .between),
+    (6, .matches), (7, .like), (8, .beginsWith), (9, .endsWith), (10, .isIn), (99, .contains),
+    (100, .between),
   ]
 
   init?(archived number: Int) {

@@ -142,7 +142,8 @@ extension ArchiveReader {
       try object.object("NSEntity")?.string("NSEntityName") ?? object.string("NSEntityName") ?? entity
     let flags =
       object.has("NSFetchRequestFlags") ? try object.integer("NSFetchRequestFlags") : RequestFlag.usual
-    guard let type = ModelDocument.FetchRequest.ResultType(rawValue: try object.integer("NSResultType")) else {
+    guard let type = ModelDocument.FetchRequest.ResultType(rawValue: try object.integer("NSResultType"))
+    else {
       throw object.wrong("NSResultType", "0, 1, 2 or 4")
     }
     var result = ModelDocument.FetchRequest(

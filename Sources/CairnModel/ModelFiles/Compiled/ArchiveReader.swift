@@ -136,12 +136,15 @@ struct ArchiveReader {
       guard let element = archive.object(number) else {
         throw archive.fault("NSIndexElements should hold elements", object.number)
       }
-      guard let kind = ModelDocument.FetchIndex.Element.Kind(rawValue: try element.integer("NSFetchIndexElementType"))
+      guard
+        let kind = ModelDocument.FetchIndex.Element.Kind(
+          rawValue: try element.integer("NSFetchIndexElementType"))
       else { throw element.wrong("NSFetchIndexElementType", "0 or 1") }
       let subject: ModelDocument.FetchIndex.Element.Subject
       if let property = try element.object("NSProperty"), property.has("NSExpression") {
         subject = .expression(
-          try expressionText(property, "NSExpression") ?? "", try attributeKind(property, "NSExpressionResultType"))
+          try expressionText(property, "NSExpression") ?? "",
+          try attributeKind(property, "NSExpressionResultType"))
       } else {
         subject = .property(try element.required("NSPropertyName"))
       }

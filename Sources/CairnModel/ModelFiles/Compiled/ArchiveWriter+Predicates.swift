@@ -30,7 +30,8 @@ extension ArchiveWriter {
   private mutating func comparison(_ comparison: PredicateTree.Comparison) throws -> Int {
     let options = Int(comparison.options.rawValue)
     var fields: [(String, Field)] = [
-      ("NSOperatorType", .integer(comparison.op.archived)), ("NSModifier", .integer(Int(comparison.modifier.rawValue))),
+      ("NSOperatorType", .integer(comparison.op.archived)),
+      ("NSModifier", .integer(Int(comparison.modifier.rawValue))),
     ]
     let className: String
     switch comparison.op {
@@ -97,7 +98,8 @@ extension ArchiveWriter {
         case .intersect: ("IntersectSet", 6)
         case .minus: ("MinusSet", 7)
         }
-      return expression(kind, type, [("NSLeftExpression", .reference(left)), ("NSRightExpression", .reference(right))])
+      return expression(
+        kind, type, [("NSLeftExpression", .reference(left)), ("NSRightExpression", .reference(right))])
     case .conditional(let condition, let yes, let no):
       let fields: [(String, Field)] = [
         ("NSPredicate", .reference(try predicate(condition))),
@@ -107,13 +109,15 @@ extension ArchiveWriter {
       return expression("Ternary", 20, fields)
     case .subquery(let collection, let variable, let condition):
       let fields: [(String, Field)] = [
-        ("NSExpression", .reference(try expression(collection))), ("NSVariable", .reference(string(variable))),
+        ("NSExpression", .reference(try expression(collection))),
+        ("NSVariable", .reference(string(variable))),
         ("NSPredicate", .reference(try predicate(condition))),
       ]
       return expression("Subquery", 13, fields)
     case .assignment(let name, let value):
       let fields: [(String, Field)] = [
-        ("NSAssignmentVariable", .reference(string(name))), ("NSSubexpression", .reference(try expression(value))),
+        ("NSAssignmentVariable", .reference(string(name))),
+        ("NSSubexpression", .reference(try expression(value))),
       ]
       return expression("VariableAssignment", 12, fields)
     case .object: throw UnarchivableTree(what: "an object as a constant")
@@ -156,7 +160,8 @@ extension ArchiveWriter {
 
   /// The class that has the predefined functions.
   private mutating func utilities() -> Int {
-    expression("ConstantValue", 0, [("NSConstantValueClassName", .reference(string("_NSPredicateUtilities")))])
+    expression(
+      "ConstantValue", 0, [("NSConstantValueClassName", .reference(string("_NSPredicateUtilities")))])
   }
 
   private mutating func index(_ index: ExpressionTree.ElementIndex) throws -> Int {
@@ -184,7 +189,8 @@ extension ArchiveWriter {
     case .uuid(let x):
       return object("NSUUID", [("NS.uuidbytes", .data(withUnsafeBytes(of: x.uuid) { Data($0) }))])
     case .uri(let x):
-      return object("NSURL", [("NS.base", .reference(ArchiveWriter.null)), ("NS.relative", .reference(string(x)))])
+      return object(
+        "NSURL", [("NS.base", .reference(ArchiveWriter.null)), ("NS.relative", .reference(string(x)))])
     case .decimal(let x): return decimal(x)
     case .composite: throw UnarchivableTree(what: "the value of a composite")
     }

@@ -71,9 +71,12 @@ struct ArchiveWriter {
     object(className, [("NS.objects", .references(members))])
   }
 
-  mutating func dictionary(_ members: [(key: String, value: Int)], _ className: String = "NSMutableDictionary") -> Int {
+  mutating func dictionary(
+    _ members: [(key: String, value: Int)], _ className: String = "NSMutableDictionary"
+  ) -> Int {
     let keys = members.map { string($0.key) }
-    return object(className, [("NS.keys", .references(keys)), ("NS.objects", .references(members.map(\.value)))])
+    return object(
+      className, [("NS.keys", .references(keys)), ("NS.objects", .references(members.map(\.value)))])
   }
 
   /// The description of a class, once.
@@ -128,11 +131,11 @@ struct ArchiveWriter {
     }
     let list = plist.array(objects)
     let top = plist.dictionary([("root", plist.uid(root))])
-    return plist.file(
-      top: plist.dictionary([
-        ("$version", plist.integer(100_000)), ("$archiver", plist.string("NSKeyedArchiver")), ("$top", top),
-        ("$objects", list),
-      ]))
+    let whole = plist.dictionary([
+      ("$version", plist.integer(100_000)), ("$archiver", plist.string("NSKeyedArchiver")), ("$top", top),
+      ("$objects", list),
+    ])
+    return plist.file(top: whole)
   }
 
   private func field(_ field: Field, _ plist: inout BinaryPlistWriter) -> Int {

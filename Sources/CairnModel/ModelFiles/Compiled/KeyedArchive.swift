@@ -26,7 +26,8 @@ struct KeyedArchive {
       fields[place] = members
     }
     self.fields = fields
-    guard let top = fields[plist.top], let objects = top["$objects"], let roots = top["$top"].flatMap({ fields[$0] }),
+    guard let top = fields[plist.top], let objects = top["$objects"],
+      let roots = top["$top"].flatMap({ fields[$0] }),
       case .array(let places) = plist.objects[objects], let place = roots["root"],
       case .uid(let root) = plist.objects[place], root < places.count
     else {
@@ -208,7 +209,8 @@ struct ArchivedObject {
       values = try object.members()
     }
     guard keys.count == values.count else {
-      throw archive.fault("\(object.className) has \(keys.count) keys and \(values.count) values", object.number)
+      throw archive.fault(
+        "\(object.className) has \(keys.count) keys and \(values.count) values", object.number)
     }
     let token = try object.reference("emptyToken")
     return zip(keys, values).compactMap { key, value in

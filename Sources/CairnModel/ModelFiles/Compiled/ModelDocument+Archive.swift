@@ -180,7 +180,8 @@ struct ModelArchiveWriter {
     var elements: [Int] = []
     for element in index.elements {
       var fields: [(String, ArchiveWriter.Field)] = [
-        ("NSFetchIndexElementType", .integer(element.kind.rawValue)), ("NSAscending", .bool(element.isAscending)),
+        ("NSFetchIndexElementType", .integer(element.kind.rawValue)),
+        ("NSAscending", .bool(element.isAscending)),
         ("NSFetchIndexDescription", .reference(number)),
       ]
       switch element.subject {
@@ -247,7 +248,8 @@ struct ModelArchiveWriter {
           renamingIdentifier: fetched.renamingIdentifier, modifier: fetched.versionHashModifier,
           userInfo: fetched.userInfo) + [
           ("NSFetchRequest", .reference(request)),
-          ("_NSFetchRequestEntityName", .reference(archive.string(entityName))), ("NSIsReadOnly", .bool(true)),
+          ("_NSFetchRequestEntityName", .reference(archive.string(entityName))),
+          ("NSIsReadOnly", .bool(true)),
         ]
       archive.fill(number, "NSFetchedPropertyDescription", fields)
     }
@@ -318,7 +320,9 @@ struct ModelArchiveWriter {
     var (predicates, warnings): ([Int], [Int]) = ([], [])
     for rule in rules {
       predicates.append(
-        try archived(rule.predicate.canonicalFormat, entity, attribute.name) { try $0.predicate(rule.predicate) })
+        try archived(rule.predicate.canonicalFormat, entity, attribute.name) {
+          try $0.predicate(rule.predicate)
+        })
       let warning = rule.warning ?? ""
       warnings.append(
         Int64(warning).map { archive.integer($0) } ?? archive.string(warning))
@@ -390,7 +394,8 @@ struct ModelArchiveWriter {
         ("NSFetchLimit", .integer(request.fetchLimit)), ("NSFetchOffset", .integer(request.fetchOffset)),
         ("NSBatchSize", .integer(request.fetchBatchSize)),
         ("NSResultType", .integer(request.resultType.rawValue)), ("NSFetchRequestFlags", .integer(flags)),
-        ("NSHasFetchRequestFlags", .bool(true)), ("NSValuesToFetch", .reference(names(request.propertiesToFetch))),
+        ("NSHasFetchRequestFlags", .bool(true)),
+        ("NSValuesToFetch", .reference(names(request.propertiesToFetch))),
         ("NSValuesToGroupBy", .reference(names(request.propertiesToGroupBy))),
         ("NSHavingPredicate", .reference(having)),
         (

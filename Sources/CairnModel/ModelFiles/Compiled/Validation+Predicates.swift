@@ -56,8 +56,12 @@ extension ModelDocument.Validation {
       result.append((.comparison(.init(left, op, .constant(value))), String(code)))
     }
     if kind == .string {
-      if let minimumLength { add(.path("length"), .greaterOrEqual, .int(Int64(minimumLength)), Code.stringTooShort) }
-      if let maximumLength { add(.path("length"), .lessOrEqual, .int(Int64(maximumLength)), Code.stringTooLong) }
+      if let minimumLength {
+        add(.path("length"), .greaterOrEqual, .int(Int64(minimumLength)), Code.stringTooShort)
+      }
+      if let maximumLength {
+        add(.path("length"), .lessOrEqual, .int(Int64(maximumLength)), Code.stringTooLong)
+      }
     } else {
       let isDate = kind == .date
       if !minimum.isNull {

@@ -103,11 +103,11 @@ extension ModelDocument {
       }
     }
 
-    /// The mark for an index that Xcode 8 and earlier wrote.
+    /// The mark for an index that Xcode 8 and earlier wrote. It was ignored on to-many relationships.
     public var isIndexed: Bool {
       switch self {
       case .attribute(let property): property.isIndexed
-      case .relationship(let property): property.isIndexed
+      case .relationship(let property): property.isIndexed && !property.isToMany
       case .fetched: false
       }
     }

@@ -134,7 +134,8 @@ public enum ModelFile {
     }
     return sorted.map { name in
       Version(
-        name: name, url: url.appendingPathComponent(name + ".mom"), isCurrent: name == (current ?? sorted.last),
+        name: name, url: url.appendingPathComponent(name + ".mom"),
+        isCurrent: name == (current ?? sorted.last),
         form: .compiled)
     }
   }

@@ -129,9 +129,16 @@ extension ModelDocument.AttributeKind {
     }
   }
 
+  /// The text of a limit, which Xcode writes without a fraction where there is none.
+  func sourceText(limit value: Value) -> String? {
+    let text = sourceText(value)
+    return text?.hasSuffix(".0") == true ? text.map { String($0.dropLast(2)) } : text
+  }
+
   /// The text of a value of this type; nil where a `contents` file can't hold it.
   func sourceText(_ value: Value) -> String? {
     switch (self, value) {
+    case (.decimal, .decimal(0)): return "0.0"
     case (.string, .string(let x)), (.uri, .uri(let x)): return x
     case (.boolean, .bool(let x)): return x ? "YES" : "NO"
     case (.boolean, .int(let x)): return x != 0 ? "YES" : "NO"

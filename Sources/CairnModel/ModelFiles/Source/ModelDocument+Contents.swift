@@ -118,9 +118,11 @@ extension ModelDocument.Attribute {
         "allowsExternalBinaryDataStorage": yes(allowsExternalBinaryDataStorage), "composite": compositeName,
         "derived": yes(derivation != nil), "derivationExpression": derivation?.expression,
         "indexed": yes(isIndexed), "minDateTimeInterval": interval(rules.minimum),
-        "minValueString": isString ? rules.minimumLength.map(String.init) : kind.sourceText(rules.minimum),
+        "minValueString": isString
+          ? rules.minimumLength.map(String.init) : kind.sourceText(limit: rules.minimum),
         "maxDateTimeInterval": interval(rules.maximum),
-        "maxValueString": isString ? rules.maximumLength.map(String.init) : kind.sourceText(rules.maximum),
+        "maxValueString": isString
+          ? rules.maximumLength.map(String.init) : kind.sourceText(limit: rules.maximum),
         "defaultDateTimeInterval": interval(defaultValue),
         "defaultValueString": kind.sourceText(defaultValue),
         "regularExpressionString": rules.regularExpression,

@@ -1,0 +1,297 @@
+// What differs between two documents, thing by thing.
+
+import Foundation
+
+/// One difference between two models.
+public struct ModelDifference: Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable {
+    case added, removed, renamed, changed
+  }
+
+  public var kind: Kind
+  /// The entity by its new name, where it has one; nil for what isn't about an entity.
+  public var entity: String?
+  public var property: String?
+  /// What it was, where it was renamed or changed, and what it is.
+  public var message: String
+}
+
+extension ModelDocument {
+  /// What is different here from `old`, in the order of this document's entities, then what is gone.
+  ///
+  /// An entity or property of another name is the old one if its renaming identifier says so.
+  public func differences(from old: ModelDocument) -> [ModelDifference] {
+    var finder = DifferenceFinder(old: old, new: self)
+    finder.compare()
+    return finder.differences
+  }
+
+  /// The names of entities here whose version hash differs from that in `old`, or that aren't there: those for
+  /// which a store needs a migration.
+  public func entitiesWithOtherHashes(than old: ModelDocument) -> [String] {
+    let (before, after) = (old.versionHashes, versionHashes)
+    return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
+  }
+}
+
+private struct DifferenceFinder {
+  let old: ModelDocument
+  let new: ModelDocument
+  private(set) var differences: [ModelDifference] = []
+
+  init(old: ModelDocument, new: ModelDocument) {
+    self.old = old
+    self.new = new
+  }
+
+  /// A label with the text of each side; nil is "none".
+  private typealias Facts = [(label: String, text: String?)]
+
+  mutating func compare() {
+    compare(facts(old), facts(new), nil, nil)
+    let pairs = match(
+      old.entities.map { ($0.name, $0.renamingIdentifier ?? $0.name) },
+      new.entities.map { ($0.name, $0.renamingIdentifier ?? $0.name) })
+    for (i, entity) in new.entities.enumerated() {
+      guard let o = pairs[i] else {
+        differences.append(.init(kind: .added, entity: entity.name, message: "entity"))
+        continue
+      }
+      compare(old.entities[o], entity)
+    }
+    let kept = Set(pairs.values)
+    for (o, entity) in old.entities.enumerated() where !kept.contains(o) {
+      differences.append(.init(kind: .removed, entity: entity.name, message: "entity"))
+    }
+    compareNamed(
+      old.fetchRequests.map { ($0.name, facts($0)) }, new.fetchRequests.map { ($0.name, facts($0)) },
+      "fetch request")
+    compareNamed(
+      old.configurations.map { ($0.name, [("entities", $0.entityNames.sorted().joined(separator: ", "))]) },
+      new.configurations.map { ($0.name, [("entities", $0.entityNames.sorted().joined(separator: ", "))]) },
+      "configuration")
+    compareNamed(
+      old.composites.map { ($0.name, facts($0)) }, new.composites.map { ($0.name, facts($0)) }, "composite")
+  }
+
+  /// For each new one the old one that it was, by name first, then by renaming identifier.
+  private func match(_ old: [(name: String, id: String)], _ new: [(name: String, id: String)]) -> [Int: Int] {
+    let byName = Dictionary(old.enumerated().map { ($1.name, $0) }) { first, _ in first }
+    let byID = Dictionary(old.enumerated().map { ($1.id, $0) }) { first, _ in first }
+    var result: [Int: Int] = [:]
+    var taken: Set<Int> = []
+    for (i, item) in new.enumerated() {
+      if let o = byName[item.name], taken.insert(o).inserted { result[i] = o }
+    }
+    for (i, item) in new.enumerated() where result[i] == nil {
+      if let o = byID[item.id], taken.insert(o).inserted { result[i] = o }
+    }
+    return result
+  }
+
+  private mutating func compare(_ old: ModelDocument.Entity, _ new: ModelDocument.Entity) {
+    if old.name != new.name {
+      differences.append(.init(kind: .renamed, entity: new.name, message: "was \(old.name)"))
+    }
+    compare(facts(old), facts(new), new.name, nil)
+    let pairs = match(
+      old.properties.map { ($0.name, $0.renamingName) }, new.properties.map { ($0.name, $0.renamingName) })
+    for (i, property) in new.properties.enumerated() {
+      guard let o = pairs[i] else {
+        differences.append(
+          .init(kind: .added, entity: new.name, property: property.name, message: property.what))
+        continue
+      }
+      let was = old.properties[o]
+      if was.name != property.name {
+        differences.append(
+          .init(kind: .renamed, entity: new.name, property: property.name, message: "was \(was.name)"))
+      }
+      compare(facts(was), facts(property), new.name, property.name)
+    }
+    let kept = Set(pairs.values)
+    for (o, property) in old.properties.enumerated() where !kept.contains(o) {
+      differences.append(
+        .init(kind: .removed, entity: new.name, property: property.name, message: property.what))
+    }
+  }
+
+  private mutating func compareNamed(_ old: [(String, Facts)], _ new: [(String, Facts)], _ what: String) {
+    let before = Dictionary(old) { first, _ in first }
+    let after = Set(new.map(\.0))
+    for (name, facts) in new {
+      guard let was = before[name] else {
+        differences.append(.init(kind: .added, message: "\(what) \(name)"))
+        continue
+      }
+      compare(
+        was, facts.map { ("\(what) \(name): \($0.label)", $0.text) }, nil, nil, prefix: "\(what) \(name): ")
+    }
+    for (name, _) in old where !after.contains(name) {
+      differences.append(.init(kind: .removed, message: "\(what) \(name)"))
+    }
+  }
+
+  private mutating func compare(
+    _ old: Facts, _ new: Facts, _ entity: String?, _ property: String?, prefix: String = ""
+  ) {
+    let before = Dictionary(old.map { (prefix + $0.label, $0.text) }) { first, _ in first }
+    let labels = Set(new.map(\.label))
+    for (label, text) in new where (before[label] ?? nil) != text {
+      let was = (before[label] ?? nil) ?? "none"
+      differences.append(
+        .init(
+          kind: .changed, entity: entity, property: property, message: "\(label): \(was) → \(text ?? "none")")
+      )
+    }
+    for (label, text) in old where !labels.contains(prefix + label) && text != nil {
+      differences.append(
+        .init(
+          kind: .changed, entity: entity, property: property,
+          message: "\(prefix)\(label): \(text ?? "") → none"))
+    }
+  }
+
+  // MARK: What is compared
+
+  private func yes(_ flag: Bool) -> String { flag ? "yes" : "no" }
+
+  private func lists(_ lists: [[String]]) -> String? {
+    lists.isEmpty ? nil : lists.map { "(" + $0.joined(separator: ", ") + ")" }.joined(separator: " ")
+  }
+
+  private func userInfo(_ info: [String: String]) -> String? {
+    info.isEmpty
+      ? nil : info.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
+  }
+
+  private func facts(_ document: ModelDocument) -> Facts {
+    [
+      (
+        "version identifiers",
+        document.versionIdentifiers.isEmpty ? nil : document.versionIdentifiers.joined(separator: ", ")
+      )
+    ]
+  }
+
+  private func facts(_ entity: ModelDocument.Entity) -> Facts {
+    [
+      ("class", entity.className.map { (entity.classModule.map { $0 + "." } ?? "") + $0 }),
+      ("superentity", entity.superentity), ("abstract", yes(entity.isAbstract)),
+      ("renaming identifier", entity.renamingIdentifier), ("hash modifier", entity.versionHashModifier),
+      ("uniqueness constraints", lists(entity.uniquenessConstraints)),
+      (
+        "indexes",
+        entity.effectiveFetchIndexes.isEmpty
+          ? nil : entity.effectiveFetchIndexes.map(text).joined(separator: " ")
+      ),
+      ("user info", userInfo(entity.userInfo)),
+      ("Spotlight display name", entity.coreSpotlightDisplayNameExpression),
+    ]
+  }
+
+  private func text(_ index: ModelDocument.FetchIndex) -> String {
+    let elements = index.elements.map { element in
+      let subject =
+        switch element.subject {
+        case .property(let name): name
+        case .expression(let text, _): text
+        }
+      return subject + (element.isAscending ? "" : " descending") + (element.kind == .rTree ? " R-tree" : "")
+    }
+    return "\(index.name)(\(elements.joined(separator: ", ")))"
+      + (index.partialPredicate.map { " where \($0)" } ?? "")
+  }
+
+  private func facts(_ property: ModelDocument.Property) -> Facts {
+    switch property {
+    case .attribute(let attribute): facts(attribute)
+    case .relationship(let relationship): facts(relationship)
+    case .fetched(let fetched):
+      [
+        ("kind", "fetched property"), ("optional", yes(fetched.isOptional)),
+        ("renaming identifier", fetched.renamingIdentifier), ("hash modifier", fetched.versionHashModifier),
+        ("user info", userInfo(fetched.userInfo)),
+      ] + facts(fetched.request)
+    }
+  }
+
+  private func facts(_ attribute: ModelDocument.Attribute) -> Facts {
+    let rules = attribute.validation
+    func text(_ value: Value) -> String? { value.isNull ? nil : value.description }
+    return [
+      ("kind", "attribute"), ("type", attribute.kind.sourceName), ("optional", yes(attribute.isOptional)),
+      ("transient", yes(attribute.isTransient)), ("default value", text(attribute.defaultValue)),
+      ("minimum", text(rules.minimum)), ("maximum", text(rules.maximum)),
+      ("minimum length", rules.minimumLength.map(String.init)),
+      ("maximum length", rules.maximumLength.map(String.init)),
+      ("regular expression", rules.regularExpression),
+      ("validation", rules.others.isEmpty ? nil : rules.others.map(\.predicate).joined(separator: "; ")),
+      ("external storage", yes(attribute.allowsExternalBinaryDataStorage)),
+      ("preserved on deletion", yes(attribute.preservesValueInHistoryOnDeletion)),
+      ("Spotlight", yes(attribute.isIndexedBySpotlight)),
+      ("cloud encryption", yes(attribute.allowsCloudEncryption)),
+      ("value transformer", attribute.valueTransformerName), ("class", attribute.customClassName),
+      ("derivation", attribute.derivation?.expression),
+      ("derivation's filter", attribute.derivation?.filteringPredicate),
+      ("composite", attribute.compositeName),
+      (
+        "elements",
+        attribute.elements.isEmpty
+          ? nil : attribute.elements.map { "\($0.name) \($0.kind.sourceName)" }.joined(separator: ", ")
+      ),
+      ("renaming identifier", attribute.renamingIdentifier), ("hash modifier", attribute.versionHashModifier),
+      ("user info", userInfo(attribute.userInfo)),
+    ]
+  }
+
+  private func facts(_ relationship: ModelDocument.Relationship) -> Facts {
+    [
+      ("kind", "relationship"), ("destination", relationship.destination),
+      ("inverse", relationship.inverseName),
+      ("optional", yes(relationship.isOptional)), ("transient", yes(relationship.isTransient)),
+      ("minimum count", String(relationship.minCount)), ("maximum count", String(relationship.maxCount)),
+      ("ordered", yes(relationship.isOrdered)), ("delete rule", relationship.deleteRule.sourceName),
+      ("renaming identifier", relationship.renamingIdentifier),
+      ("hash modifier", relationship.versionHashModifier), ("user info", userInfo(relationship.userInfo)),
+    ]
+  }
+
+  private func facts(_ composite: ModelDocument.Composite) -> Facts {
+    composite.elements.flatMap { element in
+      facts(element).map { (label: "\(element.name): \($0.label)", text: $0.text) }
+    }
+  }
+
+  private func facts(_ request: ModelDocument.FetchRequest) -> Facts {
+    [
+      ("entity", request.entity), ("predicate", request.predicate),
+      ("limit", request.fetchLimit == 0 ? nil : String(request.fetchLimit)),
+      ("offset", request.fetchOffset == 0 ? nil : String(request.fetchOffset)),
+      ("batch size", request.fetchBatchSize == 0 ? nil : String(request.fetchBatchSize)),
+      ("result type", String(request.resultType.rawValue)), ("subentities", yes(request.includesSubentities)),
+      ("property values", yes(request.includesPropertyValues)),
+      ("pending changes", yes(request.includesPendingChanges)),
+      ("as faults", yes(request.returnsObjectsAsFaults)),
+      ("distinct", yes(request.returnsDistinctResults)),
+      (
+        "order",
+        request.sortDescriptors.isEmpty
+          ? nil
+          : request.sortDescriptors.map { $0.key + ($0.isAscending ? "" : " descending") }.joined(
+            separator: ", ")
+      ),
+    ]
+  }
+}
+
+extension ModelDocument.Property {
+  /// What kind of property it is, in words.
+  fileprivate var what: String {
+    switch self {
+    case .attribute: "attribute"
+    case .relationship: "relationship"
+    case .fetched: "fetched property"
+    }
+  }
+}
