@@ -4,44 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct ToolTests {
-  private struct Outcome {
-    let exitCode: Int32
-    let output: String
-    let errors: String
-  }
-
-  /// Runs the `cairn` that was built along with this test.
-  private func run(_ arguments: String...) throws -> Outcome {
-    let process = Process()
-    process.executableURL = try executable()
-    process.arguments = arguments
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    // What goes to standard error is a few lines, which the pipe holds while standard output is read.
-    let written = output.fileHandleForReading.readDataToEndOfFile()
-    let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Outcome(
-      exitCode: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
-      errors: String(decoding: complaint, as: UTF8.self))
-  }
-
-  /// The test's own executable stands in the products' folder, or in a bundle inside of it.
-  private func executable() throws -> URL {
-    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-    if let bundle = Bundle.allBundles.first(where: { $0.bundlePath.hasSuffix(".xctest") }) {
-      folder = bundle.bundleURL
-    }
-    for _ in 0..<5 {
-      folder.deleteLastPathComponent()
-      let candidate = folder.appendingPathComponent("cairn")
-      if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
-    }
-    throw CocoaError(
-      .fileNoSuchFile, userInfo: [NSLocalizedDescriptionKey: "no built cairn beside the tests"])
-  }
+  private func run(_ arguments: String...) throws -> Tool.Outcome { try Tool.run(arguments) }
 
   @Test(arguments: [["--help"], ["tour", "--help"], ["-h"], ["help"]])
   func `help goes to standard output, with exit code 0`(arguments: [String]) throws {
@@ -106,7 +69,7 @@ import Testing
 
   @Test func `output that can't be written is a failure, with exit code 1`() throws {
     let process = Process()
-    process.executableURL = try executable()
+    process.executableURL = try Tool.executable()
     process.arguments = ["--help"]
     process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
     let errors = Pipe()

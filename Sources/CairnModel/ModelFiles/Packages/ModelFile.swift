@@ -18,6 +18,9 @@ public enum ModelFile {
 
     /// Reads the whole file each time.
     public func document() throws -> ModelDocument {
+      if form == .source, !FileManager.default.fileExists(atPath: url.path) {
+        throw ModelFile.outdated(url.deletingLastPathComponent())
+      }
       let data = try ModelFile.bytes(at: url)
       switch form {
       case .source: return try ModelDocument(contents: data, file: url.path)
@@ -53,7 +56,7 @@ public enum ModelFile {
     if !isFolder.boolValue { return [try single(url)] }
     let names = try list(url)
     if names.contains("contents") || names.contains("elements") {
-      return [try sourceVersion(folder: url, isCurrent: true)]
+      return [sourceVersion(folder: url, isCurrent: true)]
     }
     let sources = names.filter { $0.hasSuffix(".xcdatamodel") }
     if !sources.isEmpty { return try sourceVersions(url, sources) }
@@ -89,12 +92,10 @@ public enum ModelFile {
 
   // MARK: Packages of sources
 
-  private static func sourceVersion(folder: URL, isCurrent: Bool) throws -> Version {
-    let contents = folder.appendingPathComponent("contents")
-    guard FileManager.default.fileExists(atPath: contents.path) else { throw outdated(folder) }
-    return Version(
-      name: folder.deletingPathExtension().lastPathComponent, url: contents, isCurrent: isCurrent,
-      form: .source)
+  private static func sourceVersion(folder: URL, isCurrent: Bool) -> Version {
+    Version(
+      name: folder.deletingPathExtension().lastPathComponent, url: folder.appendingPathComponent("contents"),
+      isCurrent: isCurrent, form: .source)
   }
 
   private static func sourceVersions(_ url: URL, _ names: [String]) throws -> [Version] {
@@ -106,9 +107,8 @@ public enum ModelFile {
         remedy: "choose the current version in Xcode, or name a version")
     }
     // Without a mark, the last version counts: people number them upwards.
-    return try sorted.map { name in
-      let isCurrent = name == (current ?? sorted.last)
-      return try sourceVersion(folder: url.appendingPathComponent(name), isCurrent: isCurrent)
+    return sorted.map { name in
+      sourceVersion(folder: url.appendingPathComponent(name), isCurrent: name == (current ?? sorted.last))
     }
   }
 
@@ -174,7 +174,7 @@ public enum ModelFile {
     return order == .orderedAscending || order == .orderedSame && a < b
   }
 
-  private static func outdated(_ url: URL) -> ModelFileError {
+  fileprivate static func outdated(_ url: URL) -> ModelFileError {
     ModelFileError(
       .outdatedFormat, file: url.path, "this model was saved by Xcode 3 and has no contents file",
       remedy: "open it in Xcode 4 or later, raise its Tools Version in the file inspector, and save it")

@@ -1,0 +1,44 @@
+// Runs the built tool in a process of its own, its output in pipes: what every test of a command needs.
+
+import Foundation
+
+enum Tool {
+  struct Outcome {
+    let exitCode: Int32
+    let output: String
+    let errors: String
+  }
+
+  /// Runs the `cairn` that was built along with this test.
+  static func run(_ arguments: [String]) throws -> Outcome {
+    let process = Process()
+    process.executableURL = try executable()
+    process.arguments = arguments
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    // What goes to standard error is a few lines, which the pipe holds while standard output is read.
+    let written = output.fileHandleForReading.readDataToEndOfFile()
+    let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Outcome(
+      exitCode: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
+      errors: String(decoding: complaint, as: UTF8.self))
+  }
+
+  /// The test's own executable stands in the products' folder, or in a bundle inside of it.
+  static func executable() throws -> URL {
+    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+    if let bundle = Bundle.allBundles.first(where: { $0.bundlePath.hasSuffix(".xctest") }) {
+      folder = bundle.bundleURL
+    }
+    for _ in 0..<5 {
+      folder.deleteLastPathComponent()
+      let candidate = folder.appendingPathComponent("cairn")
+      if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
+    }
+    throw CocoaError(
+      .fileNoSuchFile, userInfo: [NSLocalizedDescriptionKey: "no built cairn beside the tests"])
+  }
+}
