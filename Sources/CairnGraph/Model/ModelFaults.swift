@@ -30,6 +30,9 @@ struct ModelFaults {
     if let parent = entity.superentity, parent.model !== model {
       add(entity, nil, "its superentity \"\(parent.name ?? "")\" isn't among the model's entities")
     }
+    if let parent = entity.superentityName {
+      add(entity, nil, "inherits from \"\(parent)\", which doesn't exist")
+    }
     for property in entity.ownProperties { check(property, of: entity) }
     checkFetchedNames(of: entity)
     for constraint in entity.uniquenessConstraints {

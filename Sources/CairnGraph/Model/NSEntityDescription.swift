@@ -53,6 +53,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
   /// The names of the children of an entity that was copied, until its model is set.
   final var subentityNames: [String] = []
+  /// The parent's name, until a model's builder finds it; a name that stays leads nowhere.
+  final var superentityName: String?
+  /// The configurations that a model's builder puts the entity in.
+  final var configurationNames: [String] = []
 
   /// The properties declared here, without inherited ones.
   private(set) final var ownProperties: [NSPropertyDescription] = []

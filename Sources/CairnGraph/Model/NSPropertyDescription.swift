@@ -25,6 +25,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
   /// The older way to ask for an index over this property alone: the compiled model has one named after it.
   public final var isIndexed = false { willSet { requireMutable() } }
 
+  /// Whether the initialiser of the entity is to make a uniqueness constraint of this property alone.
+  final var isMarkedUnique = false
   private final var givenRenamingIdentifier: String?
   private final var givenPredicates: [NSPredicate] = []
   private final var givenWarnings: [Any] = []
