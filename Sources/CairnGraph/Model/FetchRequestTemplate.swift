@@ -10,7 +10,7 @@ extension NSFetchRequest {
     if entity != nil, let name = entityName, let namesake = model.entitiesByName[name] {
       copy.entity = namesake
     }
-    copy.predicateTree = predicateTree
+    copy.predicate = predicate
     copy.sortDescriptors = sortDescriptors
     copy.fetchLimit = fetchLimit
     copy.fetchOffset = fetchOffset
@@ -21,7 +21,7 @@ extension NSFetchRequest {
 
   /// Whether both ask for the same, with entities compared by name.
   final func asksLike(_ other: NSFetchRequest<ResultType>) -> Bool {
-    entityName == other.entityName && predicateTree == other.predicateTree
+    entityName == other.entityName && predicate?.tree == other.predicate?.tree
       && (sortDescriptors ?? []) == (other.sortDescriptors ?? [])
       && fetchLimit == other.fetchLimit && fetchOffset == other.fetchOffset
       && includesSubentities == other.includesSubentities

@@ -76,6 +76,8 @@ struct ModelFaults {
         add(entity, path, "the default value \(given) does not fit the type \(type)")
       }
     }
+    if let derived = attribute as? NSDerivedAttributeDescription { checkDerivation(derived, path, entity) }
+    checkBounds(attribute, path, entity)
     if let composite = attribute as? NSCompositeAttributeDescription {
       if composite.defaultValue != nil {
         add(entity, path, "the default values of a composite attribute stand with its elements")
@@ -88,6 +90,42 @@ struct ModelFaults {
         }
         if attribute !== element { check(element, path: elementPath, of: entity) }
       }
+    }
+  }
+
+  private mutating func checkDerivation(
+    _ derived: NSDerivedAttributeDescription, _ path: String, _ entity: NSEntityDescription
+  ) {
+    guard let expression = derived.derivationExpression else {
+      return add(entity, path, "a derived attribute needs a derivationExpression")
+    }
+    guard derived.filteringPredicate == nil, let derivation = Derivation(expression.tree) else {
+      return add(
+        entity, path,
+        "\(expression.tree.canonicalFormat) is no derivation: a derivation is a key path over to-one "
+          + "relationships, canonical:, uppercase: or lowercase: of one, a to-many relationship's @count or "
+          + "@sum, or now()")
+    }
+    if let fault = derivation.fault(of: derived, in: entity) {
+      add(entity, path, "\(expression.tree.canonicalFormat) can't be derived: \(fault)")
+    }
+  }
+
+  private mutating func checkBounds(
+    _ attribute: NSAttributeDescription, _ path: String, _ entity: NSEntityDescription
+  ) {
+    var (low, high): (Value?, Value?)
+    for predicate in attribute.validationPredicates {
+      switch ValidationRule(predicate.tree) {
+      case .minimum(let value): low = value
+      case .maximum(let value): high = value
+      case .minimumLength(let length): low = .int(Int64(length))
+      case .maximumLength(let length): high = .int(Int64(length))
+      default: break
+      }
+    }
+    if let low, let high, Value.compare(low, high) > 0 {
+      add(entity, path, "nothing is between the minimum \(low) and the maximum \(high)")
     }
   }
 

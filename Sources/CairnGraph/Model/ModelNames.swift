@@ -44,7 +44,8 @@ extension NSManagedObjectModel {
 
   private func resolveElements(of index: NSFetchIndexDescription, in entity: NSEntityDescription) {
     for element in index.elements {
-      guard let property = element.property, property.owner?.model !== self,
+      guard let property = element.property, !(property is NSExpressionDescription),
+        property.owner?.model !== self,
         let found = entity.propertiesByName[property.name]
       else { continue }
       element.property = found

@@ -61,6 +61,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
   /// The properties declared here, without inherited ones.
   private(set) final var ownProperties: [NSPropertyDescription] = []
   private final var givenRenamingIdentifier: String?
+  private(set) final var givenDisplayName: NSExpression?
 
   public required override init() {}
 
@@ -133,6 +134,15 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
+  /// Kept for whoever reads the model; Cairn has no Spotlight. An expression for nil until it is set.
+  public final var coreSpotlightDisplayNameExpression: NSExpression {
+    get { givenDisplayName ?? NSExpression(forConstantValue: nil) }
+    set {
+      requireMutable()
+      givenDisplayName = newValue
+    }
+  }
+
   /// Cairn's own: names the class by the type itself, which also works for nested and private classes, whose
   /// names Foundation can't look up.
   public final func setManagedObjectClass(_ type: NSManagedObject.Type) {
@@ -179,6 +189,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     copy.indexes = indexes.compactMap { $0.copy() as? NSFetchIndexDescription }
     copy.compoundIndexes = compoundIndexes.map { $0.map { Self.propertyName($0) ?? "" } }
     copy.givenRenamingIdentifier = givenRenamingIdentifier
+    copy.givenDisplayName = givenDisplayName
     copy.subentityNames = subentityNames + subentities.compactMap(\.name)
     return copy
   }
@@ -201,6 +212,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     if versionHashModifier != other.versionHashModifier { return "its version hash modifier" }
     if constraintNames != other.constraintNames { return "its uniqueness constraints" }
     if indexes != other.indexes { return "its indexes" }
+    if givenDisplayName != other.givenDisplayName { return "its display name for Spotlight" }
     if compoundIndexes.map({ $0.map(Self.propertyName) })
       != other.compoundIndexes.map({ $0.map(Self.propertyName) })
     {

@@ -5,6 +5,9 @@ import Foundation
 /// Something to compute in a fetch, as one of its `propertiesToFetch`, or to keep in an index. Never a property of
 /// an entity.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
+  /// What is computed. It has to be set before the description is used.
+  public final var expression: NSExpression? { willSet { requireMutable() } }
+
   /// The type of the results.
   public final var resultType = NSAttributeDescription.AttributeType.undefined {
     willSet { requireMutable() }
@@ -20,11 +23,13 @@ open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
 
   override func copyContents(to copy: NSPropertyDescription) {
     super.copyContents(to: copy)
-    (copy as? NSExpressionDescription)?.resultType = resultType
+    guard let copy = copy as? NSExpressionDescription else { return }
+    copy.expression = expression
+    copy.resultType = resultType
   }
 
   override func isDescribedLike(_ other: NSPropertyDescription) -> Bool {
     guard let other = other as? NSExpressionDescription, super.isDescribedLike(other) else { return false }
-    return resultType == other.resultType
+    return resultType == other.resultType && expression == other.expression
   }
 }

@@ -57,7 +57,7 @@ public final class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Send
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSFetchIndexDescription else { return false }
     return name == other.name && elements == other.elements
-      && partialIndexPredicate == other.partialIndexPredicate
+      && partialIndexPredicate?.tree == other.partialIndexPredicate?.tree
   }
 
   public override var hash: Int { name.hashValue }
@@ -99,6 +99,8 @@ public final class NSFetchIndexElementDescription: NSObject, NSCopying, @uncheck
     guard let other = object as? NSFetchIndexElementDescription else { return false }
     return propertyName == other.propertyName && collationType == other.collationType
       && isAscending == other.isAscending
+      && (property as? NSExpressionDescription)?.expression
+        == (other.property as? NSExpressionDescription)?.expression
   }
 
   public override var hash: Int { propertyName.hashValue }

@@ -20,4 +20,20 @@ extension NSManagedObjectModel {
   ) {
     templates[name] = fetchRequestTemplate
   }
+
+  /// A copy of a kept request with the variables of its predicate replaced; nil for a name that there isn't.
+  ///
+  /// `NSNull` stands for nil. A variable of the predicate that isn't given is a programmer error.
+  public final func fetchRequestFromTemplate(
+    withName name: String, substitutionVariables variables: [String: Any]
+  ) -> NSFetchRequest<NSFetchRequestResult>? {
+    guard let request = templates[name]?.templateCopy(for: self) else { return nil }
+    request.predicate = request.predicate?.withSubstitutionVariables(variables)
+    if let missing = request.predicate?.tree.unresolvedVariables, !missing.isEmpty {
+      fatalError(
+        "the fetch request template \"\(name)\" needs values for "
+          + missing.map { "$" + $0 }.joined(separator: ", "))
+    }
+    return request
+  }
 }

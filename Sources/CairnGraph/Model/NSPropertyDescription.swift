@@ -115,7 +115,7 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
       && renamingIdentifier == other.renamingIdentifier && isIndexed == other.isIndexed
       && isIndexedBySpotlight == other.isIndexedBySpotlight
       && areEqual(userInfo ?? [:], other.userInfo ?? [:])
-      && validationPredicates == other.validationPredicates
+      && validationPredicates.map(\.tree) == other.validationPredicates.map(\.tree)
       && areEqual(validationWarnings, other.validationWarnings)
   }
 

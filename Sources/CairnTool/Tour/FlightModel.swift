@@ -45,64 +45,41 @@ final class Flight: NSManagedObject {
 
 enum FlightModel {
   static func make() -> NSManagedObjectModel {
-    let airline = entity("Airline", Airline.self, ["carrier": .string, "name": .string])
-    let airport = entity(
-      "Airport", Airport.self,
-      ["faa": .string, "name": .string, "lat": .double, "lon": .double, "alt": .integer32])
-    let plane = entity(
-      "Plane", Plane.self,
-      [
-        "tailnum": .string, "year": .integer16, "manufacturer": .string, "model": .string,
-        "seats": .integer16,
-      ])
-    let flight = entity(
-      "Flight", Flight.self,
-      [
-        "number": .integer32, "scheduled": .date, "depDelay": .integer16, "arrDelay": .integer16,
-        "distance": .integer32, "airTime": .integer16,
-      ])
-    relate(flight, "airline", airline, "flights")
-    relate(flight, "plane", plane, "flights")
-    relate(flight, "origin", airport, "departures")
-    relate(flight, "destination", airport, "arrivals")
-    airline.uniquenessConstraints = [["carrier"]]
-    airport.uniquenessConstraints = [["faa"]]
-    plane.uniquenessConstraints = [["tailnum"]]
-    let model = NSManagedObjectModel()
-    model.entities = [airline, airport, plane, flight]
-    return model
-  }
-
-  private static func entity(
-    _ name: String, _ type: NSManagedObject.Type,
-    _ attributes: KeyValuePairs<String, NSAttributeDescription.AttributeType>
-  ) -> NSEntityDescription {
-    let entity = NSEntityDescription()
-    entity.name = name
-    entity.setManagedObjectClass(type)
-    entity.properties = attributes.map { name, type in
-      let attribute = NSAttributeDescription()
-      attribute.name = name
-      attribute.type = type
-      return attribute
+    NSManagedObjectModel {
+      NSEntityDescription("Airline", Airline.self) {
+        NSAttributeDescription("carrier", .string, unique: true)
+        NSAttributeDescription("name", .string)
+        NSRelationshipDescription("flights", toMany: "Flight", inverse: "airline")
+      }
+      NSEntityDescription("Airport", Airport.self) {
+        NSAttributeDescription("faa", .string, unique: true)
+        NSAttributeDescription("name", .string)
+        NSAttributeDescription("lat", .double)
+        NSAttributeDescription("lon", .double)
+        NSAttributeDescription("alt", .integer32)
+        NSRelationshipDescription("departures", toMany: "Flight", inverse: "origin")
+        NSRelationshipDescription("arrivals", toMany: "Flight", inverse: "destination")
+      }
+      NSEntityDescription("Plane", Plane.self) {
+        NSAttributeDescription("tailnum", .string, unique: true)
+        NSAttributeDescription("year", .integer16)
+        NSAttributeDescription("manufacturer", .string)
+        NSAttributeDescription("model", .string)
+        NSAttributeDescription("seats", .integer16)
+        NSRelationshipDescription("flights", toMany: "Flight", inverse: "plane")
+      }
+      NSEntityDescription("Flight", Flight.self) {
+        NSAttributeDescription("number", .integer32)
+        NSAttributeDescription("scheduled", .date)
+        NSAttributeDescription("depDelay", .integer16)
+        NSAttributeDescription("arrDelay", .integer16)
+        NSAttributeDescription("distance", .integer32)
+        NSAttributeDescription("airTime", .integer16)
+        NSRelationshipDescription("airline", to: "Airline")
+        NSRelationshipDescription("plane", to: "Plane")
+        NSRelationshipDescription("origin", to: "Airport")
+        NSRelationshipDescription("destination", to: "Airport")
+      }
     }
-    return entity
-  }
-
-  /// A to-one relationship and the to-many one that leads back.
-  private static func relate(
-    _ source: NSEntityDescription, _ name: String, _ destination: NSEntityDescription, _ inverseName: String
-  ) {
-    let forward = NSRelationshipDescription()
-    forward.name = name
-    forward.maxCount = 1
-    forward.destinationEntity = destination
-    let back = NSRelationshipDescription()
-    back.name = inverseName
-    back.destinationEntity = source
-    forward.inverseRelationship = back
-    back.inverseRelationship = forward
-    source.properties += [forward]
-    destination.properties += [back]
   }
 }

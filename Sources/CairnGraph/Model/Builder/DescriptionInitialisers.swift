@@ -1,6 +1,6 @@
 // The short initialisers of descriptions. What they leave out can still be set afterwards.
 
-public import Foundation
+import Foundation
 
 extension NSEntityDescription {
   /// An entity with its properties.
@@ -48,8 +48,19 @@ extension NSAttributeDescription {
     self.isTransient = isTransient
     isMarkedUnique = isUnique
     valueTransformerName = transformer
-    bounds = AttributeBounds(minimum: min, maximum: max, pattern: regex)
+    addValidation(min: min, max: max, regex: regex)
     if let originalName { renamingIdentifier = originalName }
+  }
+}
+
+extension NSDerivedAttributeDescription {
+  /// An attribute that is computed when an object is saved, from a format such as `"items.@count"`. A malformed one
+  /// is a programmer error.
+  public convenience init(_ name: String, _ type: AttributeType, from format: String) {
+    self.init()
+    self.name = name
+    self.type = type
+    derivationExpression = NSExpression(format: format)
   }
 }
 

@@ -4,7 +4,7 @@
 // The parts are the descriptions themselves. Short names such as `Entity` and `Attribute` are what programs call
 // their own types, and a program's own type hides an imported one.
 
-public import Foundation
+import Foundation
 
 /// Collects the entities of a model; `if`, `for` and lists work.
 @resultBuilder
