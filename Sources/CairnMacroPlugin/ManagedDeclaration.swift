@@ -9,6 +9,8 @@
 struct ManagedDeclaration: Equatable {
   /// The property's name without backticks: the key of the attribute or relationship in the model.
   let key: String
+  /// The property's type as it is written, with `?` for `!`.
+  let type: String
 
   /// Reads a declaration with its attributes, comments and modifiers, or says why `@Managed` can't serve it.
   init(parsing source: String) throws(Refusal) {
@@ -16,6 +18,7 @@ struct ManagedDeclaration: Equatable {
     let name = reader.readDeclaration()
     guard let name, reader.problems.isEmpty else { throw Refusal(problems: reader.problems) }
     key = name
+    type = reader.type
   }
 
   /// The source that the compiler puts in place of the property's storage.
@@ -29,8 +32,22 @@ struct ManagedDeclaration: Equatable {
       """
   }
 
+  /// The source that the compiler puts beside the property: a constant of no size whose name and type tell a model
+  /// that is made of classes what there is, and the arguments of `@Managed` if it has any.
+  func peers(_ arguments: ManagedArguments) -> String {
+    guard let options = arguments.options else {
+      return "private let `_managed_\(key)` = ManagedField<\(type)>()"
+    }
+    return """
+      nonisolated private enum `_ManagedOptions_\(key)`: ManagedFieldOptions {
+        static var options: ManagedPropertyOptions { ManagedPropertyOptions(\(options)) }
+      }
+      private let `_managed_\(key)` = ManagedFieldWithOptions<\(type), `_ManagedOptions_\(key)`>()
+      """
+  }
+
   // Between backticks a name may hold spaces and quotes, so a key isn't always fit for a plain literal.
-  private static func stringLiteral(_ text: String) -> String {
+  static func stringLiteral(_ text: String) -> String {
     var literal = "\""
     for scalar in text.unicodeScalars {
       if scalar == "\"" || scalar == "\\" { literal.unicodeScalars.append("\\") }
@@ -63,6 +80,7 @@ struct Problem: Equatable {
 /// Reads a declaration from its first attribute to its last binding, and notes every problem on the way.
 private struct DeclarationReader {
   private(set) var problems: [Problem] = []
+  private(set) var type = ""
   private var scanner: Scanner
 
   init(_ source: String) {
@@ -132,7 +150,11 @@ private struct DeclarationReader {
       if scanner.peek() != "," { problems.append(.hasNoType(name)) }
       return scanner.peek()
     }
-    return scanner.skipType()
+    let start = scanner.position + 1
+    let end = scanner.skipType()
+    type = scanner.trimmedText(start..<scanner.position)
+    if type.hasSuffix("!") { type = type.dropLast() + "?" }
+    return end
   }
 
   // What may follow a type, none of which a managed property can have.
@@ -191,7 +213,8 @@ extension Problem {
       range: range,
       message:
         "a managed property has no initial value in code: remove it, and give the attribute a default value "
-        + "in the model (or set it in 'awakeFromInsert()')")
+        + "in the model, by '@Managed(default:)' if the model is made of classes (or set it in 'awakeFromInsert()')"
+    )
   }
 
   fileprivate static func hasAccessors(_ range: Range<Int>) -> Problem {

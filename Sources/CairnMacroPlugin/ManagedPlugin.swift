@@ -43,24 +43,73 @@ extension ManagedPlugin {
   }
 
   private static func expand(_ expansion: HostMessage.AttachedExpansion) -> PluginMessage {
-    let declaration = expansion.declSyntax
-    guard expansion.macro.typeName == "ManagedMacro", expansion.macroRole == "accessor" else {
-      return refuse(expansion.macro, at: declaration.location)
+    guard expansion.macro.typeName == "ManagedMacro" else {
+      return refuse(expansion.macro, at: expansion.declSyntax.location)
     }
+    return switch expansion.macroRole {
+    case "accessor": expandAccessors(expansion)
+    case "peer": expandPeers(expansion)
+    default: refuse(expansion.macro, at: expansion.declSyntax.location)
+    }
+  }
+
+  private static func expandAccessors(_ expansion: HostMessage.AttachedExpansion) -> PluginMessage {
+    let declaration = expansion.declSyntax
     do throws(Refusal) {
       let accessors = try ManagedDeclaration(parsing: declaration.source).accessors
       return .expandMacroResult(expandedSource: accessors, diagnostics: [])
     } catch {
-      let diagnostics = error.problems.map { diagnostic(for: $0, from: declaration.location) }
-      return .expandMacroResult(expandedSource: nil, diagnostics: diagnostics)
+      return refusal(error, from: declaration.location)
     }
+  }
+
+  // What is wrong with the declaration itself is said once, by the accessors.
+  private static func expandPeers(_ expansion: HostMessage.AttachedExpansion) -> PluginMessage {
+    let nothing = PluginMessage.expandMacroResult(expandedSource: "", diagnostics: [])
+    guard let declaration = try? ManagedDeclaration(parsing: expansion.declSyntax.source) else {
+      return nothing
+    }
+    let attribute = expansion.attributeSyntax ?? expansion.declSyntax
+    do throws(Refusal) {
+      let arguments = try ManagedArguments(parsing: attribute.source)
+      // An extension can't have stored constants, not even of no size.
+      if let context = expansion.lexicalContext?.first, !isClass(context.source) {
+        if arguments.options == nil { return nothing }
+        throw Refusal(problems: [.hasArgumentsInExtension(0..<attribute.source.utf8.count)])
+      }
+      return .expandMacroResult(expandedSource: declaration.peers(arguments), diagnostics: [])
+    } catch {
+      return refusal(error, from: attribute.location)
+    }
+  }
+
+  private static func isClass(_ source: String) -> Bool {
+    var scanner = Scanner(source)
+    while true {
+      scanner.skipTrivia()
+      switch scanner.peek() {
+      case "@": scanner.skipAttribute()
+      case "#": scanner.skipLine()
+      case "(": scanner.skipBalanced()  // as in `nonisolated(unsafe)`
+      default:
+        guard let word = scanner.identifier() else { return false }
+        if word.text == "class" { return true }
+        if ["extension", "struct", "enum", "actor", "protocol"].contains(word.text) { return false }
+      }
+    }
+  }
+
+  private static func refusal(_ error: Refusal, from start: HostMessage.Location) -> PluginMessage {
+    .expandMacroResult(
+      expandedSource: nil, diagnostics: error.problems.map { diagnostic(for: $0, from: start) })
   }
 
   private static func refuse(_ macro: HostMessage.MacroReference, at location: HostMessage.Location)
     -> PluginMessage
   {
     let diagnostic = PluginMessage.Diagnostic(
-      message: "CairnMacros has no macro '\(macro.typeName)' of this kind, only 'ManagedMacro' for accessors",
+      message:
+        "CairnMacros has no macro '\(macro.typeName)' of this kind, only 'ManagedMacro' for accessors and peers",
       position: .init(fileName: location.fileName, offset: location.offset))
     return .expandMacroResult(expandedSource: nil, diagnostics: [diagnostic])
   }

@@ -17,6 +17,13 @@ struct HostMessage: Decodable {
     var macro: MacroReference
     var macroRole: String
     var declSyntax: Syntax
+    var attributeSyntax: Syntax?
+    /// What the declaration stands in, innermost first, without members.
+    var lexicalContext: [Context]?
+
+    struct Context: Decodable {
+      var source: String
+    }
   }
 
   struct FreestandingExpansion: Decodable {

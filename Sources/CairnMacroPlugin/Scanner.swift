@@ -112,6 +112,12 @@ extension Scanner {
 extension Scanner {
   /// Skips `@Name`, `@Module.Name`, `@Module::Name`, `@Name<Type>`, each with or without an argument list.
   mutating func skipAttribute() {
+    skipAttributeName()
+    if peek() == "(" { skipBalanced() }
+  }
+
+  /// Skips an attribute up to its argument list, with the trivia before that.
+  mutating func skipAttributeName() {
     advance()
     _ = identifier()
     while let byte = peek() {
@@ -120,10 +126,7 @@ extension Scanner {
         advance()
         _ = identifier()
       case "<": skipAngles()
-      default:
-        skipTrivia()
-        if peek() == "(" { skipBalanced() }
-        return
+      default: return skipTrivia()
       }
     }
   }
@@ -178,6 +181,37 @@ extension Scanner {
   }
 }
 
+// MARK: - Lists
+
+extension Scanner {
+  /// Skips `(` or another single byte.
+  mutating func skipByte() { advance() }
+
+  /// Skips a comment, a bracketed list, a quoted name, a string literal, or any byte.
+  mutating func skipElement() {
+    guard peek() == "\"" || peek() == "#" else { return skipToken() }
+    var open: [Nesting] = []
+    openString(&open)
+    while !open.isEmpty && peek() != nil { step(&open) }
+  }
+
+  func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  /// The text of a range without trivia at its end.
+  func trimmedText(_ range: Range<Int>) -> String {
+    var inner = Scanner(text(range))
+    inner.skipTrivia()
+    let start = inner.position
+    var end = start
+    while inner.peek() != nil {
+      inner.skipElement()
+      end = inner.position
+      inner.skipTrivia()
+    }
+    return inner.text(start..<end)
+  }
+}
+
 // MARK: - Brackets and string literals
 
 extension Scanner {
@@ -192,13 +226,15 @@ extension Scanner {
   /// The kinds of brackets aren't told apart: the compiler has seen that they match.
   mutating func skipBalanced() {
     var open: [Nesting] = []
-    repeat {
-      if case .string(let hashes, let quotes) = open.last {
-        stepInString(hashes: hashes, quotes: quotes, &open)
-      } else {
-        stepInBrackets(&open)
-      }
-    } while !open.isEmpty && peek() != nil
+    repeat { step(&open) } while !open.isEmpty && peek() != nil
+  }
+
+  private mutating func step(_ open: inout [Nesting]) {
+    if case .string(let hashes, let quotes) = open.last {
+      stepInString(hashes: hashes, quotes: quotes, &open)
+    } else {
+      stepInBrackets(&open)
+    }
   }
 
   private mutating func stepInBrackets(_ open: inout [Nesting]) {

@@ -93,6 +93,76 @@ import Testing
   }
 }
 
+@Suite struct `The constant beside a managed property` {
+  private func peers(_ attribute: String, _ rest: String) throws -> String {
+    try ManagedDeclaration(parsing: attribute + " " + rest).peers(ManagedArguments(parsing: attribute))
+  }
+
+  private func options(_ attribute: String) throws -> String? {
+    try ManagedArguments(parsing: attribute).options
+  }
+
+  @Test func `it has the type of the property, without comments`() throws {
+    for type in [
+      "Int?", "Set<Tag>", "[String: (Int, Int)]", "Dictionary<String, Array<Int>>", "Cairn::Note?",
+    ] {
+      let expected = "private let `_managed_a` = ManagedField<\(type)>()"
+      #expect(try peers("@Managed", "var a: \(type)") == expected)
+      #expect(try peers("@Managed", "var a :\n /* x */ \(type) // = 3\n") == expected)
+    }
+  }
+
+  @Test func `a type with an exclamation mark is an optional`() throws {
+    #expect(
+      try peers("@Managed", "var `class`: String! // !")
+        == "private let `_managed_class` = ManagedField<String?>()")
+  }
+
+  @Test func `arguments stand in an enumeration beside it`() throws {
+    let expected = """
+      nonisolated private enum `_ManagedOptions_a`: ManagedFieldOptions {
+        static var options: ManagedPropertyOptions { ManagedPropertyOptions(.unique, default: 5) }
+      }
+      private let `_managed_a` = ManagedFieldWithOptions<Int, `_ManagedOptions_a`>()
+      """
+    #expect(try peers("@Managed(.unique, default: 5)", "var a: Int") == expected)
+  }
+
+  @Test func `a key path to the inverse becomes its last name`() throws {
+    for path in [
+      "\\Folder.notes", "\\Folder.notes ", "\\ Folder . notes", "\\A.B.notes", "\\Folder.`notes`", "\\.notes",
+      "\\Box<A, B>.notes", "\\Folder?.notes!", "/* \\a.b */ \\Folder.notes // x.y\n",
+    ] where !path.contains(",") {
+      #expect(try options("@Managed(inverse: \(path))") == "inverse: \"notes\"", "\(path)")
+    }
+  }
+
+  @Test func `other arguments stay as they are, whatever is in them`() throws {
+    let list = "originalName: \"a, inverse: (b\", default: [1, 2].map { $0, $0 }, deleteRule: .cascade"
+    #expect(try options("@Managed(\(list))") == list)
+    #expect(try options("@CairnGraph.Managed ( inverse: \\A.b , \(list) )") == "inverse: \"b\", \(list)")
+    #expect(try options("@Managed") == nil)
+    #expect(try options("@Managed( )") == nil)
+  }
+
+  @Test func `an inverse that is no key path literal is refused at its place`() throws {
+    for text in ["path", "\\Folder", "nil", "\\Folder[0]", "\"notes\""] {
+      let attribute = "@Managed(.unique, inverse: \(text))"
+      let problem = try #require(throws: Refusal.self) { try ManagedArguments(parsing: attribute) }.problems[
+        0]
+      #expect(problem.range == 27..<27 + text.utf8.count && problem.message.contains("'\\Folder.notes'"))
+    }
+  }
+
+  @Test func `any text ends`() {
+    for text in [
+      "", "@", "@Managed(", "@Managed(inverse:", "@Managed(inverse: \\", "@Managed(\"", "@Managed(#\"x",
+    ] {
+      _ = try? ManagedArguments(parsing: text)
+    }
+  }
+}
+
 @Suite struct `What @Managed refuses` {
   @Test func `a constant`() {
     expectProblem("@Managed let a: Int", at: "let", says: "use 'var'", fix: "var")

@@ -27,11 +27,35 @@ import Testing
   @Test func `other macros and roles are refused with an error`() throws {
     for message in [
       expansion("@Managed var a: Int", type: "OtherMacro"),
-      expansion("@Managed var a: Int", role: "peer"),
+      expansion("@Managed var a: Int", role: "member"),
       #"{"expandFreestandingMacro":{"macro":{"typeName":"M"},"syntax":{"source":"","location":{"fileName":"","offset":0}}}}"#,
     ] {
       #expect(try answer(to: message).contains(#""severity":"error""#), "\(message)")
     }
+  }
+
+  @Test func `a class gets a constant beside the property, anything else gets nothing`() throws {
+    let field = "private let `_managed_a` = ManagedField<Int>()"
+    for context in ["class Note: NSManagedObject {}", "@MainActor\\n/* extension */ public final class A {}"]
+    {
+      let answer = try answer(to: expansion("@Managed var a: Int", role: "peer", context: context))
+      #expect(answer.contains(field), "\(context)")
+    }
+    for context in ["extension Note {}", "\\npublic extension Note where A: B {}", "struct S {}", ""] {
+      let answer = try answer(to: expansion("@Managed var a: Int", role: "peer", context: context))
+      #expect(answer.contains(#""diagnostics":[],"expandedSource":"""#), "\(context): \(answer)")
+    }
+  }
+
+  @Test func `what is wrong with a declaration is said once`() throws {
+    let answer = try answer(to: expansion("@Managed let a: Int", role: "peer", context: "class A {}"))
+    #expect(answer.contains(#""diagnostics":[],"expandedSource":"""#))
+  }
+
+  @Test func `arguments in an extension are refused`() throws {
+    let answer = try answer(
+      to: expansion("@Managed(.unique) var a: Int", role: "peer", context: "extension A {}"))
+    #expect(answer.contains("move the property into the class") && !answer.contains("expandedSource"))
   }
 
   @Test func `no library is loaded`() throws {
@@ -71,11 +95,12 @@ import Testing
 }
 
 private func expansion(
-  _ source: String, offset: Int = 0, type: String = "ManagedMacro", role: String = "accessor"
+  _ source: String, offset: Int = 0, type: String = "ManagedMacro", role: String = "accessor",
+  context: String = "class A {}"
 ) -> String {
   """
   {"expandAttachedMacro":{"macro":{"moduleName":"CairnMacros","name":"Managed","typeName":"\(type)"},\
-  "macroRole":"\(role)","discriminator":"x","declSyntax":{"kind":"declaration","source":"\(source)",\
+  "lexicalContext":[{"source":"\(context)"}],"macroRole":"\(role)","discriminator":"x","declSyntax":{"kind":"declaration","source":"\(source)",\
   "location":{"fileID":"A/a.swift","fileName":"a.swift","offset":\(offset),"line":1,"column":1}}}}
   """
 }

@@ -8,8 +8,21 @@
 ///       @Managed var number: Int32
 ///       @Managed var airline: Airline?
 ///     }
+///
+/// The arguments are for models that are made of classes (`NSManagedObjectModel(for:)`): traits of the attribute,
+/// the property that leads back (on one side only: of two key paths that name each other the compiler says that they
+/// go in a circle), what a delete does to the destination, the name in an earlier version of the model, the value of
+/// new objects, and the attribute's type where the variable's doesn't say it. Any other model says all that itself.
+///
+///     @Managed(.unique, default: "New") var name: String
+///     @Managed(inverse: \Note.folder, deleteRule: .cascade) var notes: Set<Note>
 @attached(accessor)
-public macro Managed() = #externalMacro(module: "CairnMacros", type: "ManagedMacro")
+@attached(peer, names: prefixed(_managed_), prefixed(_ManagedOptions_))
+public macro Managed(
+  _ traits: ManagedTrait..., inverse: AnyKeyPath? = nil, deleteRule: NSDeleteRule = .nullifyDeleteRule,
+  originalName: String? = nil, default defaultValue: Any? = nil,
+  type: NSAttributeDescription.AttributeType? = nil
+) = #externalMacro(module: "CairnMacros", type: "ManagedMacro")
 
 /// A type that a managed property can have: numbers, Bool, String, Date, Data, UUID, URL, Decimal; enumerations
 /// with raw values of these that declare `ManagedAttribute`; object classes and optionals of all of them; for a
