@@ -15,6 +15,7 @@ public import Foundation
 open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
   private final var isFrozen = false
   private final let compilation = Lock<Result<CompiledModel, any Error>?>(nil)
+  private final let knownVersions = Lock<ModelVersions?>(nil)
   /// The file that made or read the model, as `Module/File.swift`: classes without a module are looked up there.
   private(set) final var fileID = ""
 
@@ -81,6 +82,17 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
       let made = Result { try ModelCompiler.compile(self) }
       result = made
       return try made.get()
+    }
+  }
+
+  /// The version hashes, kept once they can't change any more.
+  final var versions: ModelVersions {
+    if !isFrozen { return ModelVersions(document) }
+    return knownVersions.withLock { known in
+      if let known { return known }
+      let made = ModelVersions(document)
+      known = made
+      return made
     }
   }
 
