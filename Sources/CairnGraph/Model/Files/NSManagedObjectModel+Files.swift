@@ -68,7 +68,8 @@ extension Bundle {
   /// Xcode compiles a model into a `.momd`; SwiftPM on Linux copies the `.xcdatamodeld` as it is, so that
   /// `url(forResource:withExtension:)` finds no "momd" there. Use this, or `NSManagedObjectModel(named:in:)`.
   public func url(forModelNamed name: String) -> URL? {
-    ModelSearch.folders(of: self).lazy.compactMap { ModelSearch.existing($0.appendingPathComponent(name)) }.first
+    ModelSearch.folders(of: self).lazy.compactMap { ModelSearch.existing($0.appendingPathComponent(name)) }
+      .first
   }
 }
 
@@ -106,8 +107,11 @@ enum ModelSearch {
 
   /// The main bundle and the resource bundles beside the executable, which is where SwiftPM puts them.
   static func bundles() -> [Bundle] {
-    let beside = names(in: Bundle.main.bundleURL).filter { $0.hasSuffix(".resources") || $0.hasSuffix(".bundle") }
-    return [Bundle.main] + beside.sorted().compactMap { Bundle(url: Bundle.main.bundleURL.appendingPathComponent($0)) }
+    let beside = names(in: Bundle.main.bundleURL).filter {
+      $0.hasSuffix(".resources") || $0.hasSuffix(".bundle")
+    }
+    return [Bundle.main]
+      + beside.sorted().compactMap { Bundle(url: Bundle.main.bundleURL.appendingPathComponent($0)) }
   }
 
   /// Where a bundle's resources are, each folder once.

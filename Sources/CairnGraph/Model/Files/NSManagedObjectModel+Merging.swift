@@ -16,7 +16,8 @@ extension NSManagedObjectModel {
 
   /// As `init(byMerging:)`, of just those entities whose version hashes the metadata of a store has; nil where they
   /// aren't all there.
-  public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
+  public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any])
+  {
     guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
     self.init(fileID: models.first?.fileID ?? "")
     var wanted: [NSManagedObjectModel: Set<String>] = [:]

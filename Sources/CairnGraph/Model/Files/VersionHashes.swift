@@ -60,7 +60,9 @@ struct ModelVersions: Sendable {
 extension NSEntityDescription {
   /// The version hash of the entity, 32 bytes.
   public final var versionHash: Data {
-    if let model, let name, model.entitiesByName[name] === self, let hash = model.entityVersionHashesByName[name] {
+    if let model, let name, model.entitiesByName[name] === self,
+      let hash = model.entityVersionHashesByName[name]
+    {
       return hash
     }
     return DocumentWriter.document(of: self).versionHashes[name ?? ""] ?? Data()
