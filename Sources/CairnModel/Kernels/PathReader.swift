@@ -1,24 +1,8 @@
-// Following key paths one row at a time: the slow twin of what the kernels do with key paths, and what is
-// left for comparisons of two properties.
+// Following key paths one row at a time: the slow twin of what the kernels do with key paths.
 
-/// A comparison of two paths of the same row, evaluated value by value.
-struct GeneralTest {
-  let left: PathReader
-  let op: ComparisonOperator
-  let right: PathReader
-
-  func matches(_ chunk: Chunk, _ row: Int) -> Bool {
-    let a = left.value(chunk, row)
-    let b = right.value(chunk, row)
-    if a.isNull || b.isNull {
-      switch op {
-      case .equal: return a.isNull && b.isNull
-      case .notEqual: return a.isNull != b.isNull
-      default: return false
-      }
-    }
-    return op.holds(Value.compare(a, b))
-  }
+/// Whatever is asked of one row at a time.
+struct RowTest {
+  let matches: (Chunk, Int) -> Bool
 }
 
 /// Reads the value at the end of a path, one row at a time: right for every path, fast for none.

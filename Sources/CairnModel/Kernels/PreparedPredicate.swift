@@ -12,7 +12,8 @@ public struct PreparedPredicate {
     case slot(Int, ValueTest)
     /// The key in a slot; nil tests the row's own key.
     case key(slot: Int?, KeyTest)
-    case general(GeneralTest)
+    /// What no kernel answers.
+    case general(RowTest)
     case and([Node])
     case or([Node])
     case not(Node)
@@ -21,15 +22,21 @@ public struct PreparedPredicate {
   let root: Node
 
   public init(_ predicate: BoundPredicate, source: any ChunkSource) {
-    root = Preparer(source: source).prepare(predicate.root)
+    root = Preparer(source).prepare(predicate.root)
   }
 
   /// Which way a chunk went as a whole.
   enum Outcome { case none, all, mixed }
 }
 
-private struct Preparer {
+struct Preparer {
   let source: any ChunkSource
+  let rows: ColumnRows
+
+  init(_ source: any ChunkSource) {
+    self.source = source
+    rows = ColumnRows(source)
+  }
 
   func prepare(_ node: BoundPredicate.Node) -> PreparedPredicate.Node {
     switch node {
@@ -38,40 +45,58 @@ private struct Preparer {
     case .or(let parts): return .or(parts.map(prepare))
     case .not(let part): return .not(prepare(part))
     case .comparePaths(let left, let op, let right):
-      return .general(
-        GeneralTest(left: PathReader(left, source: source), op: op, right: PathReader(right, source: source)))
+      let a = PathReader(left, source: source)
+      let b = PathReader(right, source: source)
+      return .general(RowTest { op.holds(a.value($0, $1), b.value($0, $1), []) })
+    case .check(let expression, let test): return prepare(expression, test)
+    case .compare: return rowwise(node)
+    case .exists(let collection): return prepare(exists: collection)
     case .test(let path, let test): return prepare(path, test)
     }
   }
 
-  private func prepare(_ path: BoundPath, _ test: ValueTest) -> PreparedPredicate.Node {
-    guard let hop = path.hops.first else {
+  func prepare(_ path: BoundPath, _ test: ValueTest) -> PreparedPredicate.Node {
+    prepare(path.hops[...], otherwise: test.nullResult) {
       switch path.target {
-      case .slot(let slot): return .slot(slot, test)
-      case .ownKey: return .key(slot: nil, ownKeyTest(test))
+      case .slot(let slot): .slot(slot, test)
+      case .ownKey: .key(slot: nil, ownKeyTest(test))
       }
     }
-    var rest = path
-    rest.hops.removeFirst()
+  }
+
+  /// What `end` says of the row that the hops lead to, and `otherwise` where they lead nowhere.
+  func prepare(
+    _ hops: ArraySlice<RelationshipID>, otherwise: Bool, _ end: () -> PreparedPredicate.Node
+  ) -> PreparedPredicate.Node {
+    guard let hop = hops.first else { return end() }
     let relation = source.schema[hop]
-    let inner = prepare(rest, test)
+    let inner = prepare(hops.dropFirst(), otherwise: otherwise, end)
     if case .key(let slot) = relation.storage {
-      return .key(slot: slot, keyTest(over: relation.destination, inner, test.nullResult) { $0.key($1) })
+      return .key(slot: slot, keyTest(over: relation.destination, inner, otherwise) { $0.key($1) })
     }
-    guard case .inverse(let slot, _) = relation.storage else { return .constant(test.nullResult) }
-    let owners = InverseKeys(of: hop, source: source)
+    guard case .inverse(let slot, _) = relation.storage else { return .constant(otherwise) }
+    let owners = rows.inverse(of: hop)
     return .key(
       slot: nil,
-      keyTest(over: relation.destination, inner, test.nullResult) { chunk, row in
+      keyTest(over: relation.destination, inner, otherwise) { chunk, row in
         let column = chunk.columns[slot]
         if column.isNull(row) { return nil }
         return owners.destination(of: column.integer(row)) == chunk.key(row) ? column.integer(row) : nil
       })
   }
 
+  /// Row by row.
+  func rowwise(_ node: BoundPredicate.Node) -> PreparedPredicate.Node {
+    .general(
+      RowTest { [rows] chunk, row in
+        var evaluator = BoundEvaluator(rows.row(chunk, row))
+        return evaluator.holds(node)
+      })
+  }
+
   /// The keys that `name` gives to the destination's live rows, no two the same, each with the answer of
   /// `inner` for its row.
-  private func keyTest(
+  func keyTest(
     over destination: EntityID, _ inner: PreparedPredicate.Node, _ otherwise: Bool,
     name: (Chunk, Int) -> Int64?
   ) -> KeyTest {

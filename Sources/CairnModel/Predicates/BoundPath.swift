@@ -8,6 +8,9 @@ public struct BoundPath: Sendable {
     case ownKey
   }
 
+  /// The row that the path starts from: 0 is the one that is asked, the others are elements of collections
+  /// around the path (`BoundExpression`).
+  package internal(set) var base = 0
   /// To-one relationships, in order. Entities follow from them.
   package internal(set) var hops: [RelationshipID]
   package internal(set) var target: Target

@@ -33,24 +33,12 @@ final class TableSnapshot: StoreSnapshot, ChunkSource {
 
   func chunks(of entity: EntityID) -> [Chunk] { tables[entity.index]?.chunks.all ?? [] }
 
+  func joinChunks(_ join: Int) -> [Chunk] { joins[join].chunks.all }
+
   func locate(_ id: Int64, in entity: EntityID) -> (chunk: Chunk, row: Int)? {
     for concrete in schema[entity].concreteFamily {
       if let place = tables[concrete.index]?.locate(id) { return place }
     }
     return nil
   }
-}
-
-/// The slots of a join table's rows.
-enum JoinSlot {
-  static let source = 0
-  static let target = 1
-  /// The place of the target in the source's list; null where that side isn't ordered.
-  static let sourceOrder = 2
-  static let targetOrder = 3
-
-  static let types: [ValueType] = [.key, .key, .int64, .int64]
-
-  static func key(_ side: JoinSide) -> Int { side == .source ? source : target }
-  static func order(_ side: JoinSide) -> Int { side == .source ? sourceOrder : targetOrder }
 }
