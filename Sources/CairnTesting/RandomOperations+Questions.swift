@@ -170,8 +170,8 @@ private struct PathValues {
 
 /// Random predicates on one entity. A few of them don't fit it.
 struct RandomPredicate {
-  private let schema: Schema
-  private let entity: EntityID
+  let schema: Schema
+  let entity: EntityID
 
   init(_ schema: Schema, _ entity: EntityID) {
     self.schema = schema
@@ -197,7 +197,9 @@ struct RandomPredicate {
 
   func tree(_ random: inout SplitMix64, depth: Int) -> PredicateTree {
     switch random.below(depth >= 3 ? 70 : 100) {
-    case ..<66: return comparison(&random)
+    case ..<44: return comparison(&random)
+    case ..<54: return ofExpressions(&random)
+    case ..<66: return ofCollections(&random, depth: depth)
     case ..<68: return .constant(random.chance(50))
     case ..<70: return ownKey(&random)
     case ..<82: return .and((0..<random.below(4)).map { _ in tree(&random, depth: depth + 1) })
@@ -231,11 +233,11 @@ struct RandomPredicate {
     }
   }
 
-  private func orderOperator(_ random: inout SplitMix64) -> ComparisonOperator {
+  func orderOperator(_ random: inout SplitMix64) -> ComparisonOperator {
     random.pick([.equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
   }
 
-  private func constant(_ random: inout SplitMix64, _ type: ValueType) -> ExpressionTree {
+  func constant(_ random: inout SplitMix64, _ type: ValueType) -> ExpressionTree {
     if random.chance(8) { return .constant(.null) }
     if type == .key { return .constant(.key(Int64(1 + random.below(40)))) }
     // Numbers compare across types.

@@ -28,7 +28,8 @@ public struct StoreLaw: Sendable, CustomStringConvertible {
   /// Every law, by topic.
   public static let all: [StoreLaw] =
     inserting + updating + deleting + values + keys + snapshots + conflicts + uniqueness + relationships
-    + ordering + requests + predicates + sorting + aggregates + history + badInput + lifetime
+    + ordering + requests + predicates + predicateShapes + sorting + aggregates + history + badInput
+    + lifetime
 }
 
 /// How a store broke a law.

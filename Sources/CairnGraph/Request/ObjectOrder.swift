@@ -8,37 +8,38 @@ import Foundation
 
 /// A predicate to be asked of objects of one entity. Doesn't fire their faults.
 struct PredicateInterpreter {
-  private let root: BoundPredicate.Node
+  private let predicate: BoundPredicate
 
   /// Throws what the store would throw for the same predicate.
   init(_ tree: PredicateTree, to entity: EntityID, in schema: Schema) throws {
-    root = try BoundPredicate(tree, to: entity, in: schema).root
+    predicate = try BoundPredicate(tree, to: entity, in: schema)
   }
 
-  func matches(_ object: NSManagedObject) -> Bool { matches(root, object) }
+  func matches(_ object: NSManagedObject) -> Bool { predicate.holds(for: ObjectRow(object: object)) }
+}
 
-  private func matches(_ node: BoundPredicate.Node, _ object: NSManagedObject) -> Bool {
-    switch node {
-    case .constant(let value): value
-    case .and(let parts): parts.allSatisfy { matches($0, object) }
-    case .or(let parts): parts.contains { matches($0, object) }
-    case .not(let part): !matches(part, object)
-    case .test(let path, let test): test.matches(object.value(at: path))
-    case .comparePaths(let left, let op, let right):
-      PredicateInterpreter.compare(object.value(at: left), op, object.value(at: right))
+/// An object as predicates see it.
+private struct ObjectRow: PredicateRow {
+  let object: NSManagedObject
+
+  func value(_ target: BoundPath.Target) -> Value {
+    switch target {
+    case .slot(let slot): object.peekedValue(slot)
+    case .ownKey: .key(object.key)
     }
   }
 
-  /// Two nils are equal, one nil is unequal to anything else, and neither is in any order.
-  private static func compare(_ a: Value, _ op: ComparisonOperator, _ b: Value) -> Bool {
-    if a.isNull || b.isNull {
-      switch op {
-      case .equal: return a.isNull && b.isNull
-      case .notEqual: return a.isNull != b.isNull
-      default: return false
-      }
-    }
-    return op.holds(Value.compare(a, b))
+  func destination(of relationship: RelationshipID) -> ObjectRow? {
+    object.destination(of: object.table.model[relationship]).flatMap(ObjectRow.loaded)
+  }
+
+  func members(of relationship: RelationshipID) -> [ObjectRow] {
+    object.destinations(ofAny: object.table.model[relationship]).compactMap(ObjectRow.loaded)
+  }
+
+  private static func loaded(_ object: NSManagedObject) -> ObjectRow? {
+    if object.chunk == nil, !object.flags.contains(.isDraft) { object.loadRow() }
+    return object.flags.contains(.isInaccessible) ? nil : ObjectRow(object: object)
   }
 }
 

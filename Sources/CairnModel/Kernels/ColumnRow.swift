@@ -56,7 +56,9 @@ struct ColumnRow: PredicateRow {
     } else {
       key = shared.inverse(of: relationship).destination(of: chunk.key(row))
     }
-    return key.flatMap { shared.source.locate($0, in: relation.destination) }.map { shared.row($0.chunk, $0.row) }
+    return key.flatMap { shared.source.locate($0, in: relation.destination) }.map {
+      shared.row($0.chunk, $0.row)
+    }
   }
 
   func members(of relationship: RelationshipID) -> [ColumnRow] {

@@ -141,7 +141,9 @@ extension Preparer {
   }
 
   private func joinCounts(_ grouped: Grouped, _ relation: SchemaRelationship) -> OwnerCounts {
-    guard case .join(let join, let side) = relation.storage else { return OwnerCounts(Zone(), memberCount: 0) }
+    guard case .join(let join, let side) = relation.storage else {
+      return OwnerCounts(Zone(), memberCount: 0)
+    }
     let members = grouped.filter.map { filter in
       keyTest(over: relation.destination, filter.root, false) { $0.key($1) }
     }

@@ -5,6 +5,7 @@ public struct RowQuery {
   private let source: any ChunkSource
   private let entities: [EntityID]
   private let slots: [Slot]
+  private let bound: BoundPredicate?
   private let predicate: PreparedPredicate?
 
   /// Fits the predicate to the entity. Throws what `BoundPredicate` throws.
@@ -19,10 +20,12 @@ public struct RowQuery {
     let described = schema[entity]
     slots = described.slots
     entities = includesSubentities ? described.concreteFamily : described.isAbstract ? [] : [entity]
-    self.predicate = try predicate.map {
-      PreparedPredicate(try BoundPredicate($0, to: entity, in: schema), source: source)
-    }
+    bound = try predicate.map { try BoundPredicate($0, to: entity, in: schema) }
+    self.predicate = bound.map { PreparedPredicate($0, source: source) }
   }
+
+  /// Throws `unsupportedRequest` if a regular expression gave up: to be called after any of the others.
+  package func checkPatterns() throws { try bound?.checkPatterns() }
 
   /// How many rows match. Without a predicate, costs the number of chunks.
   public func count() -> Int { count(nil) }

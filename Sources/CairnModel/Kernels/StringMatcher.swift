@@ -18,11 +18,63 @@ package struct StringMatcher: Sendable {
     case matches(Regex)
   }
 
-  /// Sendable: NSRegularExpression is immutable and documented as safe to use from several threads.
+  /// A regular expression with the work that it may do, in progress reports of some ten thousand steps each: there
+  /// are short expressions that would take years on short texts.
+  ///
+  /// Sendable: NSRegularExpression is immutable and documented as safe to use from several threads; what is left
+  /// is behind a lock.
   private final class Regex: @unchecked Sendable {
-    let expression: NSRegularExpression
-    init(_ expression: NSRegularExpression) { self.expression = expression }
+    private let expression: NSRegularExpression
+    private let budget: Int
+    /// Of the budget, for all texts that `matches` was asked of; negative once it has run out.
+    private let left: Lock<Int>
+
+    init(_ expression: NSRegularExpression, budget: Int) {
+      self.expression = expression
+      self.budget = budget
+      left = Lock(budget)
+    }
+
+    var hasRunOut: Bool { left.withLock { $0 < 0 } }
+
+    /// Each text has the whole budget; nil if that isn't enough.
+    func answer(_ text: String) -> Bool? { search(text, budget).answer }
+
+    /// All texts have the budget together; false for every one once it is used up.
+    func matches(_ text: String) -> Bool {
+      let available = left.withLock { $0 }
+      if available < 0 { return false }
+      let (answer, work) = search(text, available)
+      if work > 0 { left.withLock { $0 -= work } }
+      return answer ?? false
+    }
+
+    private func search(_ text: String, _ limit: Int) -> (answer: Bool?, work: Int) {
+      var answer: Bool? = false
+      var work = 0
+      let range = NSRange(text.startIndex..., in: text)
+      expression.enumerateMatches(in: text, options: .reportProgress, range: range) { match, flags, stop in
+        if match != nil {
+          answer = true
+          stop.pointee = true
+        } else if flags.contains(.progress) {
+          work += 1
+          guard work > limit else { return }
+          answer = nil
+          stop.pointee = true
+        }
+      }
+      return (answer, work)
+    }
   }
+
+  /// How much a MATCHES may do for one request, in reports of some ten thousand steps: two or three seconds on a
+  /// machine of 2020. A pattern that backtracks without end runs into it at the first long text, a sound one with
+  /// millions of rows doesn't.
+  static let greatestRegexWork = 2000
+
+  /// Whether a regular expression gave up; its answers since mean nothing.
+  var hasRunOut: Bool { if case .matches(let regex) = test { regex.hasRunOut } else { false } }
 
   fileprivate enum Glob: Sendable, Equatable {
     case scalar(Unicode.Scalar)
@@ -35,7 +87,10 @@ package struct StringMatcher: Sendable {
   private let pattern: [UInt8]
 
   /// nil for a regular expression that isn't one.
-  package init?(_ op: ComparisonOperator, _ pattern: String, _ options: StringOptions) {
+  package init?(
+    _ op: ComparisonOperator, _ pattern: String, _ options: StringOptions,
+    regexWork: Int = StringMatcher.greatestRegexWork
+  ) {
     self.options = options
     let text = op == .matches ? pattern : StringMatcher.fold(pattern, options, composed: op == .like)
     self.pattern = Array(text.utf8)
@@ -51,7 +106,7 @@ package struct StringMatcher: Sendable {
       let source =
         options.contains(.diacriticInsensitive) ? StringMatcher.fold(pattern, .diacriticInsensitive) : pattern
       guard let expression = StringMatcher.wholeExpression(source, options) else { return nil }
-      test = .matches(Regex(expression))
+      test = .matches(Regex(expression, budget: regexWork))
     default: test = .order(op)
     }
   }
@@ -63,13 +118,13 @@ package struct StringMatcher: Sendable {
   /// Whether these bytes of UTF-8 match; nil where a regular expression takes more steps to find out than it is
   /// given.
   package func answer(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
-    if case .matches(let regex) = test { return answer(bytes, regex) }
+    if case .matches(let regex) = test { return regex.answer(text(bytes)) }
     return matches(bytes)
   }
 
-  /// Whether these bytes of UTF-8 match. An expression that takes too many steps doesn't.
+  /// Whether these bytes of UTF-8 match. An expression that takes too many steps doesn't, and `hasRunOut` says so.
   func matches(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    if case .matches(let regex) = test { return answer(bytes, regex) ?? false }
+    if case .matches(let regex) = test { return regex.matches(text(bytes)) }
     if options.isEmpty { return test(bytes) }
     if StringMatcher.isASCII(bytes) { return testLowercased(bytes) }
     var isLike = false
@@ -93,29 +148,9 @@ package struct StringMatcher: Sendable {
     return nil
   }
 
-  /// How often an expression may report that it is still at work, about once in 200 microseconds. There are
-  /// short expressions that would take years on short texts.
-  private static let greatestProgress = 2_000
-
-  private func answer(_ bytes: UnsafeBufferPointer<UInt8>, _ regex: Regex) -> Bool? {
-    var text = String(decoding: bytes, as: UTF8.self)
-    if options.contains(.diacriticInsensitive) { text = StringMatcher.fold(text, .diacriticInsensitive) }
-    let range = NSRange(text.startIndex..., in: text)
-    var answer: Bool? = false
-    var progress = 0
-    regex.expression.enumerateMatches(in: text, options: .reportProgress, range: range) {
-      match, flags, stop in
-      if match != nil {
-        answer = true
-        stop.pointee = true
-      } else if flags.contains(.progress) {
-        progress += 1
-        guard progress > StringMatcher.greatestProgress else { return }
-        answer = nil
-        stop.pointee = true
-      }
-    }
-    return answer
+  private func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    let text = String(decoding: bytes, as: UTF8.self)
+    return options.contains(.diacriticInsensitive) ? StringMatcher.fold(text, .diacriticInsensitive) : text
   }
 
   /// Folding ASCII is lower-casing, and diacritics aren't there.

@@ -175,7 +175,8 @@ extension Binder {
         }
       }
     }
-    if sides.op.isOrderComparison, sides.options.isEmpty, case .path(let a) = left, case .path(let b) = right {
+    if sides.op.isOrderComparison, sides.options.isEmpty, case .path(let a) = left, case .path(let b) = right
+    {
       return .comparePaths(a, sides.op, b)
     }
     return .compare(left, sides.op, right, sides.options)

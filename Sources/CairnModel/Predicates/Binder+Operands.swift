@@ -29,7 +29,9 @@ extension Binder {
     case .keyPathOf(.variable(let name), let names):
       return try path(names, from: try number(of: name, tree), tree)
     case .keyPathOf(let base, let names):
-      guard case .collection(let collection, .path(let element), let isOrdered) = try operand(base, depth: depth + 1)
+      guard
+        case .collection(let collection, .path(let element), let isOrdered) = try operand(
+          base, depth: depth + 1)
       else { throw beyond("columns don't follow keys from this", tree.canonicalFormat) }
       return try path(names, from: collection, element, isOrdered, tree)
     case .function(let name, let arguments): return .value(try function(name, arguments, depth, tree))

@@ -30,7 +30,7 @@ struct Binder {
     case .and: return .and(try Binder.parts(of: tree).map { try bind($0, depth: depth + 1) })
     case .or: return .or(try Binder.parts(of: tree).map { try bind($0, depth: depth + 1) })
     case .not(let part): return .not(try bind(part, depth: depth + 1))
-    case .comparison(let comparison): return try bind(comparison, depth: depth + 1)
+    case .comparison(let comparison): return try bind(comparison, depth: depth)
     case .opaque: throw beyond("a block can't be asked of columns", tree.canonicalFormat)
     }
   }

@@ -23,6 +23,8 @@ public struct BoundPredicate: Sendable {
 
   package let root: Node
 
+  init(root: Node) { self.root = root }
+
   /// Fits `tree` to `entity`. Throws `unknownProperty` for a name that isn't there, `unbindablePredicate` for
   /// types that can't be compared, a pattern that isn't one, what only objects can answer (`split` tells the
   /// latter from the former), or a tree nested deeper than 100, where an AND within an AND and an OR within an
@@ -34,6 +36,48 @@ public struct BoundPredicate: Sendable {
       throw problem.error
     }
   }
+}
+
+extension BoundPredicate {
+  /// Throws `unsupportedRequest` if a regular expression gave up on some row since the predicate was bound: what
+  /// it answered doesn't count. To be asked after the rows were.
+  package func checkPatterns() throws {
+    if root.hasRunOut {
+      throw StoreError(
+        .unsupportedRequest, "a regular expression took too long on these rows",
+        remedy: "write it so that no part of a text can match in more than one way")
+    }
+  }
+}
+
+extension BoundPredicate.Node {
+  fileprivate var hasRunOut: Bool {
+    switch self {
+    case .constant, .comparePaths: false
+    case .compare(let left, _, let right, _): left.hasRunOut || right.hasRunOut
+    case .test(_, let test): test.hasRunOut
+    case .check(let expression, let test): test.hasRunOut || expression.hasRunOut
+    case .exists(let collection): collection.filters.contains(where: \.hasRunOut)
+    case .and(let parts), .or(let parts): parts.contains(where: \.hasRunOut)
+    case .not(let part): part.hasRunOut
+    }
+  }
+}
+
+extension BoundExpression {
+  fileprivate var hasRunOut: Bool {
+    switch self {
+    case .constant, .path: false
+    case .function(_, let parts): parts.contains(where: \.hasRunOut)
+    case .conditional(let node, let first, let second):
+      node.hasRunOut || first.hasRunOut || second.hasRunOut
+    case .aggregate(_, let collection, _): collection.filters.contains(where: \.hasRunOut)
+    }
+  }
+}
+
+extension ValueTest {
+  fileprivate var hasRunOut: Bool { if case .string(let matcher) = self { matcher.hasRunOut } else { false } }
 }
 
 extension PredicateTree {

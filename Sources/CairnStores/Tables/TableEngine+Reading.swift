@@ -8,9 +8,11 @@ extension TableEngine {
     try checkWindow(request)
     let query = try query(request, tables)
     let sort = try BoundPath.bind(request.sort, to: request.entity, in: schema)
-    return query.rows(
+    let rows = query.rows(
       sort: sort, offset: request.offset, limit: request.limit, candidates: candidates(request, query, tables)
     )
+    try query.checkPatterns()
+    return rows
   }
 
   package func count(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> Int {
@@ -19,6 +21,7 @@ extension TableEngine {
     let query = try query(request, tables)
     _ = try BoundPath.bind(request.sort, to: request.entity, in: schema)
     let all = query.count(candidates(request, query, tables))
+    try query.checkPatterns()
     return min(max(all - request.offset, 0), request.limit ?? Int.max)
   }
 
@@ -31,7 +34,9 @@ extension TableEngine {
       source: tables)
     let groups = try request.groupBy.map { try BoundPath($0, from: request.entity, in: schema) }
     let terms = try request.terms.map { term in try bind(term, request.entity) }
-    return query.aggregate(groupBy: groups, terms: terms)
+    let rows = query.aggregate(groupBy: groups, terms: terms)
+    try query.checkPatterns()
+    return rows
   }
 
   package func rows(_ keys: [RowKey], in snapshot: any StoreSnapshot) throws -> RowBatch {

@@ -116,4 +116,25 @@ struct StringMatcherTests {
       #expect(try #require(StringMatcher(op, "x", c)).nullResult == (op == .notEqual))
     }
   }
+
+  @Test func `an expression that backtracks without end gives up, and the request says so`() throws {
+    var text = String(repeating: "a", count: 60)
+    let hostile = try #require(StringMatcher(.matches, "(a+)+b", [], regexWork: 20))
+    #expect(text.withUTF8 { !hostile.matches($0) } && hostile.hasRunOut)
+    let sound = try #require(StringMatcher(.matches, "a*", [], regexWork: 0))
+    #expect(text.withUTF8 { sound.matches($0) } && !sound.hasRunOut)
+
+    let source = TestSource(itemSchema, ["Item": [.init(key: 1, values: ["string": .string(text)])]])
+    func query(_ pattern: Value) throws -> RowQuery {
+      try RowQuery(
+        entity: EntityID(0), includesSubentities: true, predicate: .compare("string", .matches, pattern),
+        source: source)
+    }
+    let fine = try query("a+")
+    #expect(fine.count() == 1)
+    try fine.checkPatterns()
+    let endless = try query("(a+)+b")
+    _ = endless.count()
+    #expect(throws: StoreError(.unsupportedRequest, "")) { try endless.checkPatterns() }
+  }
 }

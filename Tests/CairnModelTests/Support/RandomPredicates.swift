@@ -90,7 +90,14 @@ func slowAnswer(_ node: BoundPredicate.Node, _ chunk: Chunk, _ row: Int, _ sourc
     slowComparison(
       PathReader(left, source: source).value(chunk, row), op,
       PathReader(right, source: source).value(chunk, row))
+  case .check, .compare, .exists:
+    BoundPredicate.alone(node).holds(for: ColumnRows(source).row(chunk, row))
   }
+}
+
+extension BoundPredicate {
+  /// One node as a predicate.
+  static func alone(_ node: Node) -> BoundPredicate { BoundPredicate(root: node) }
 }
 
 private func slowComparison(_ a: Value, _ op: ComparisonOperator, _ b: Value) -> Bool {
