@@ -6,6 +6,7 @@ struct Arguments: Equatable {
     case print(String)
     case tour(ColorChoice)
     case model(ModelCommand)
+    case predicate(PredicateCommand)
   }
 
   let action: Action
@@ -19,6 +20,8 @@ struct Arguments: Equatable {
     case "--version": action = try Arguments.text("cairn \(Help.version)\n", words)
     case "tour": action = try Arguments.tour(words)
     case "model": action = try ModelCommand(parsing: words).map { .model($0) } ?? .print(ModelCommand.help)
+    case "predicate":
+      action = try PredicateCommand(parsing: words).map { .predicate($0) } ?? .print(PredicateCommand.help)
     case let word? where word.hasPrefix("-"): throw UsageError("there is no option \(word)", help: Help.tool)
     case let word?: throw UsageError("there is no command \"\(word)\"", help: Help.tool)
     }
@@ -78,13 +81,15 @@ enum Help {
 
     usage: cairn tour [--color always|never|auto]
            cairn model show|check|diff|convert FILE …
+           cairn predicate 'FORMAT' [--on JSON] …
            cairn --help | --version
 
     commands:
-      tour    builds a graph of 27,004 flights and shows what Cairn does with it
-      model   shows, checks, compares and converts Core Data's model files
+      tour        builds a graph of 27,004 flights and shows what Cairn does with it
+      model       shows, checks, compares and converts Core Data's model files
+      predicate   parses a predicate, shows its tree, and asks it of an object
 
-    `cairn tour --help` and `cairn model --help` say more.
+    `cairn tour --help`, `cairn model --help` and `cairn predicate --help` say more.
 
     """
 

@@ -29,6 +29,9 @@ enum CairnCommand {
     case .model(let command):
       let code = try command.run(Console(color: .never))
       if code != 0 { exit(code) }
+    case .predicate(let command):
+      let code = try command.run(Console(color: .never))
+      if code != 0 { exit(code) }
     }
   }
 }

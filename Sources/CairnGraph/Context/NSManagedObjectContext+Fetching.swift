@@ -11,15 +11,17 @@ extension NSManagedObjectContext {
   /// The objects that satisfy the request, in order; the same row is the same instance within the context.
   /// An object that is known already keeps the values it has, unless it is a fault.
   ///
-  /// Throws 134070 without a store, and `StoreError` for names that the model doesn't have, for types that can't
-  /// be compared, and for what the store reports. A `ResultType` that the entity's objects aren't of is a
+  /// Throws 134070 without a store, `StoreError` for names that the model doesn't have, for types that can't
+  /// be compared, and for what the store reports, and `PredicateEvaluationError` for what only an object showed
+  /// to be impossible. A `ResultType` that the entity's objects aren't of is a
   /// programmer error.
   public final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
     let plan = try FetchPlan(request, in: self)
     return typed(try plan.objects(), as: T.self)
   }
 
-  /// How many objects `fetch` would return. Costs no objects. Throws as `fetch`.
+  /// How many objects `fetch` would return. Costs no objects, unless the predicate asks what columns can't
+  /// answer. Throws as `fetch`.
   public final func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
     try FetchPlan(request, in: self).count()
   }
@@ -74,6 +76,9 @@ private struct FetchPlan {
   /// One a store that has objects of the entity.
   let sources: [Source]
   let entity: CompiledEntity
+  let condition: FetchCondition
+  let order: ObjectOrder
+  /// Without a window; asks for what columns can answer.
   let request: StoreRequest
   let offset: Int
   let limit: Int?
@@ -95,7 +100,12 @@ private struct FetchPlan {
     let scopes = try context.requireStores()
     let model = context.compiledModel
     entity = try fetch.entity(in: model)
-    request = try fetch.storeRequest(for: entity.id)
+    condition = try FetchCondition(fetch.predicateTree, of: entity.id, in: model.schema, context)
+    let keys = try fetch.sortKeys()
+    order = try ObjectOrder(keys, of: entity.id, in: model.schema)
+    request = StoreRequest(
+      entity: entity.id, includesSubentities: fetch.includesSubentities, predicate: condition.columns,
+      sort: order.isPlain ? keys.map(\.term) : [])
     offset = max(fetch.fetchOffset, 0)
     limit = fetch.fetchLimit > 0 ? fetch.fetchLimit : nil
     let family = Set(fetch.includesSubentities ? entity.schema.concreteFamily : [entity.id])
@@ -116,19 +126,26 @@ private struct FetchPlan {
 
   func objects() throws -> [NSManagedObject] {
     var request = request
-    if stale.isEmpty, changed.isEmpty, sources.count == 1 {
+    if stale.isEmpty, changed.isEmpty, sources.count == 1, condition.rest == nil, order.isPlain {
       request.offset = offset
       request.limit = limit
       return try rows(request, sources[0])
     }
-    request.limit = limit.map { sum(sum($0, offset), stale.count) }
-    let order = try ObjectOrder(request.sort, of: entity.id, in: context.compiledModel.schema)
+    if condition.rest == nil, order.isPlain {
+      request.limit = limit.map { sum(sum($0, offset), stale.count) }
+    }
     var result = try matchingChanges()
     for (index, source) in sources.enumerated() {
       let rows = try rows(request, source)
       let fresh = stale.isEmpty ? rows : rows.filter { $0.flags.isDisjoint(with: [.isUpdated, .isDeleted]) }
-      result = index == 0 ? order.merge(fresh, result) : order.merge(result, fresh)
+      let found = try condition.filter(fresh)
+      if !order.isPlain {
+        result += found
+      } else {
+        result = index == 0 ? order.merge(found, result) : order.merge(result, found)
+      }
     }
+    if !order.isPlain { result = order.sort(result) }
     return Array(result.dropFirst(offset).prefix(limit ?? result.count))
   }
 
@@ -138,6 +155,7 @@ private struct FetchPlan {
   }
 
   func count() throws -> Int {
+    if condition.rest != nil { return try objects().count }
     var total = try matchingChanges().count
     for source in sources {
       total += try source.store.count(request, in: source.snapshot)
@@ -153,9 +171,7 @@ private struct FetchPlan {
   }
 
   private func matchingChanges() throws -> [NSManagedObject] {
-    guard let predicate = request.predicate, !changed.isEmpty else { return changed }
-    let interpreter = try PredicateInterpreter(predicate, to: entity.id, in: context.compiledModel.schema)
-    return changed.filter { interpreter.matches($0) }
+    try changed.filter { try condition.holds($0) }
   }
 
   private func sum(_ a: Int, _ b: Int) -> Int {

@@ -54,6 +54,7 @@ enum CodedValue {
 extension NSManagedObject {
   /// nil where the attribute is nil, or its bytes aren't of that type.
   fileprivate final func codedValue<T: ManagedCodable>(_ key: StaticString) -> T? {
+    if let recorder = table.recorder { return recorder.attribute(key, T.self, of: self) }
     guard case .attribute(let slot, let type) = table.property(key), type.bit & T.acceptedTypes != 0 else {
       return attribute(key, as: T.self)
     }

@@ -76,6 +76,8 @@ final class KeyRecorder {
     switch (result, last) {
     case (nil, nil): return true
     case (let x?, let y?): return AnyConstant.areEqual(x, y)
+    // What array and dictionary properties have for nil.
+    case (let x?, nil): return (x as? [Any])?.isEmpty ?? (x as? [String: Any])?.isEmpty ?? false
     default: return false
     }
   }
@@ -108,9 +110,10 @@ final class KeyRecorder {
     isCollection = true
   }
 
-  /// A read by name, which only computed properties do.
+  /// A read by name, of a property that is kept through a value transformer.
   func untyped(_ key: String, of object: NSManagedObject) -> Any? {
-    isChain = false
+    note(key, of: object)
+    last = nil
     return nil
   }
 

@@ -95,13 +95,6 @@ extension NSFetchRequest {
 
   /// The order, as far as a store and a sort in memory need it. Throws `unsupportedRequest`.
   final func sortKeys() throws -> [SortKey] { try (sortDescriptors ?? []).map { try SortKey($0) } }
-
-  /// The request as a store takes it, without a window. Throws `unsupportedRequest`.
-  final func storeRequest(for entity: EntityID) throws -> StoreRequest {
-    StoreRequest(
-      entity: entity, includesSubentities: includesSubentities, predicate: predicateTree,
-      sort: try sortKeys().map(\.term))
-  }
 }
 
 extension NSFetchRequest: CountableRequest {

@@ -1,76 +1,62 @@
-// Predicates and sort keys evaluated on objects, for the changes that a store doesn't know of yet.
-//
-// The slow twin of the column kernels: both work from the same `BoundPredicate` and the same tests of single
-// values, so they can only differ in how they get at a value. A test holds them to the same answers.
+// Sort keys evaluated on objects, for the changes that a store doesn't know of yet and for orders of strings that
+// it doesn't know at all.
 
 import CairnModel
 import Foundation
 
-/// A predicate to be asked of objects of one entity. Doesn't fire their faults.
-struct PredicateInterpreter {
-  private let predicate: BoundPredicate
-
-  /// Throws what the store would throw for the same predicate.
-  init(_ tree: PredicateTree, to entity: EntityID, in schema: Schema) throws {
-    predicate = try BoundPredicate(tree, to: entity, in: schema)
-  }
-
-  func matches(_ object: NSManagedObject) -> Bool { predicate.holds(for: ObjectRow(object: object)) }
-}
-
-/// An object as predicates see it.
-private struct ObjectRow: PredicateRow {
-  let object: NSManagedObject
-
-  func value(_ target: BoundPath.Target) -> Value {
-    switch target {
-    case .slot(let slot): object.peekedValue(slot)
-    case .ownKey: .key(object.key)
-    }
-  }
-
-  func destination(of relationship: RelationshipID) -> ObjectRow? {
-    object.destination(of: object.table.model[relationship]).flatMap(ObjectRow.loaded)
-  }
-
-  func members(of relationship: RelationshipID) -> [ObjectRow] {
-    object.destinations(ofAny: object.table.model[relationship]).compactMap(ObjectRow.loaded)
-  }
-
-  private static func loaded(_ object: NSManagedObject) -> ObjectRow? {
-    if object.chunk == nil, !object.flags.contains(.isDraft) { object.loadRow() }
-    return object.flags.contains(.isInaccessible) ? nil : ObjectRow(object: object)
-  }
-}
-
 /// The order of a fetch: its sort keys, then the entity, then the key, unsaved objects last as they were
 /// inserted.
 struct ObjectOrder {
-  private let terms: [(path: BoundPath, ascending: Bool)]
+  private let terms: [Term]
 
-  init(_ terms: [SortTerm], of entity: EntityID, in schema: Schema) throws {
-    self.terms = try BoundPath.bind(terms, to: entity, in: schema)
+  private struct Term {
+    let path: BoundPath
+    let ascending: Bool
+    let collation: SortCollation
   }
+
+  /// Throws `unknownProperty` for a key that the entity doesn't have.
+  init(_ keys: [SortKey], of entity: EntityID, in schema: Schema) throws {
+    let paths = try BoundPath.bind(keys.map(\.term), to: entity, in: schema)
+    terms = zip(paths, keys).map { bound, key in
+      Term(
+        path: bound.path, ascending: bound.ascending,
+        collation: bound.path.type == .string ? key.collation : .plain)
+    }
+  }
+
+  /// Whether a store sorts so too.
+  var isPlain: Bool { terms.allSatisfy { $0.collation == .plain } }
 
   /// Whether `a` comes before `b`.
   func areInOrder(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
-    let order = compare(a, b)
-    if order != .orderedSame { return order == .orderedAscending }
-    let (x, y) = (a.table.entity.id, b.table.entity.id)
-    return x == y ? ObjectOrder.rank(a.key) < ObjectOrder.rank(b.key) : x < y
+    for term in terms {
+      let order = term.collation.compare(a.value(at: term.path), b.value(at: term.path))
+      if order != 0 { return (order < 0) == term.ascending }
+    }
+    return ObjectOrder.tie(a, b)
   }
 
-  /// The order by the sort keys alone.
-  func compare(_ a: NSManagedObject, _ b: NSManagedObject) -> ComparisonResult {
-    for (path, ascending) in terms {
-      let order = Value.compare(a.value(at: path), b.value(at: path))
-      if order != 0 { return (order < 0) == ascending ? .orderedAscending : .orderedDescending }
-    }
-    return .orderedSame
+  /// The order of objects that the keys don't tell apart.
+  private static func tie(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
+    let (x, y) = (a.table.entity.id, b.table.entity.id)
+    return x == y ? rank(a.key) < rank(b.key) : x < y
   }
 
   private static func rank(_ key: Int64) -> UInt64 {
     key > 0 ? UInt64(key) : UInt64(bitPattern: Int64.min) + UInt64(-key)
+  }
+
+  /// All objects in order. Reads each key of each object once.
+  func sort(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+    let keyed = objects.map { object in (object, terms.map { object.value(at: $0.path) }) }
+    return keyed.sorted { a, b in
+      for (index, term) in terms.enumerated() {
+        let order = term.collation.compare(a.1[index], b.1[index])
+        if order != 0 { return (order < 0) == term.ascending }
+      }
+      return ObjectOrder.tie(a.0, b.0)
+    }.map(\.0)
   }
 
   /// `stored` is in order; returns it with the few `others` put in their places.

@@ -29,6 +29,8 @@ private final class Probed: NSManagedObject {
   @Managed var person: Person?
   @Managed var people: Set<Person>
   @Managed var list: [Person]
+  @Managed var words: [String]
+  @Managed var entries: [String: Int]
   var doubled: Int { int * 2 }
   var same: Int { int }
   var sum: Double { Double(int) + real }
@@ -43,7 +45,7 @@ private final class Probed: NSManagedObject {
       (\Probed.optionalText, "optionalText"), (\Probed.date, "date"), (\Probed.data, "data"),
       (\Probed.uuid, "uuid"), (\Probed.url, "url"), (\Probed.decimal, "decimal"), (\Probed.odd, "odd"),
       (\Probed.few, "few"), (\Probed.optionalFew, "optionalFew"), (\Probed.person, "person"),
-      (\Probed.people, "people"), (\Probed.list, "list"), (\Probed.person?.name, "person.name"),
+      (\Probed.people, "people"), (\Probed.list, "list"), (\Probed.words, "words"), (\Probed.entries, "entries"), (\Probed.person?.name, "person.name"),
       (\Probed.person!.age, "person.age"), (\Probed.person?.company?.founded, "person.company.founded"),
       (\Probed.person?.friends, "person.friends"), (\Probed.self, "self"), (\Manager.name, "name"),
       (\Manager.level, "level"),

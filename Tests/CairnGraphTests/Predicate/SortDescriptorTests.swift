@@ -79,6 +79,49 @@ import Testing
 
   // MARK: Fetches
 
+  private static let names: [String?] = ["b", "A", "file10", "a", nil, "file2", "B", "é", "e", "F"]
+
+  /// Every selector, order and window, over saved rows and with unsaved changes, held against sorting the same
+  /// objects in memory.
+  @Test func `a fetch has the order that its descriptors have in memory`() throws {
+    let stack = try Stack()
+    for (index, name) in SortDescriptorTests.names.enumerated() {
+      let person = Person(context: stack.context)
+      person.name = name
+      person.age = Int32(index)
+    }
+    try stack.context.save()
+    for hasChanges in [false, true] {
+      if hasChanges {
+        stack.person("file3", age: 90)
+        let first = try #require(
+          try stack.context.fetch(request(Person.self, .compare("age", .equal, 1))).first)
+        first.name = "zz"
+      }
+      let all = try stack.context.fetch(request(Person.self))
+      for selector in [
+        Selector.compare, .caseInsensitiveCompare, .localizedCompare, .localizedCaseInsensitiveCompare,
+        .localizedStandardCompare,
+      ] {
+        for ascending in [true, false] {
+          let fetch = request(Person.self)
+          let descriptors = [
+            NSSortDescriptor(key: "name", ascending: ascending, selector: selector),
+            NSSortDescriptor(key: "age", ascending: true),
+          ]
+          fetch.sortDescriptors = descriptors
+          let wanted = (NSArray(array: all).sortedArray(using: descriptors) as? [Person])?.map(\.age)
+          #expect(try stack.context.fetch(fetch).map(\.age) == wanted, "\(selector) \(ascending)")
+          fetch.fetchOffset = 2
+          fetch.fetchLimit = 3
+          let window = wanted.map { Array($0[2..<5]) }
+          #expect(try stack.context.fetch(fetch).map(\.age) == window, "\(selector) \(ascending) window")
+          #expect(try stack.context.count(for: fetch) == 3)
+        }
+      }
+    }
+  }
+
   @Test func `a fetch refuses comparators and unknown selectors by name`() throws {
     let stack = try Stack()
     for (descriptor, message) in [

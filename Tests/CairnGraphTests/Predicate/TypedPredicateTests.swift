@@ -88,6 +88,10 @@ import class CairnGraph.NSExpression
           try converted.matches(person) == predicate.evaluate(person),
           "\(index): \(converted.canonicalFormat)")
       }
+      let fetch = request(Person.self)
+      fetch.predicate = converted
+      #expect(
+        try Set(stack.context.fetch(fetch)) == Set(people.filter { try predicate.evaluate($0) }), "\(index)")
     }
   }
 

@@ -10,10 +10,25 @@ struct OperandComparison {
   let op: ComparisonOperator
   let options: StringOptions
 
+  /// For `[l]`: by which order of the current locale strings are ordered. Folding doesn't depend on the locale.
+  private let collation: SortCollation?
+
   /// `[n]` says that nothing has to be folded.
   init(_ op: ComparisonOperator, _ options: StringOptions) {
     self.op = op
-    self.options = options.contains(.normalized) ? [] : options
+    let isNormalized = options.contains(.normalized)
+    self.options = isNormalized ? [] : options.subtracting(.localeSensitive)
+    if isNormalized || !options.contains(.localeSensitive) {
+      collation = nil
+    } else {
+      collation = options.contains(.caseInsensitive) ? .localizedCaseInsensitive : .localized
+    }
+  }
+
+  private init(_ op: ComparisonOperator, like other: OperandComparison) {
+    self.op = op
+    options = other.options
+    collation = other.collation
   }
 
   /// Throws `PredicateEvaluationError`, without the expression, for operands that can't be compared so.
@@ -44,8 +59,9 @@ struct OperandComparison {
     guard case .value(let x) = a, case .value(let y) = b, let family = x.family, family == y.family else {
       throw PredicateEvaluationError(.unsupportedTypes, "\(a.kind) and \(b.kind) have no order")
     }
-    if !options.isEmpty, case .string(let x) = x, case .string(let y) = y {
-      return try StringQuestion.ask(x, op, y, options)
+    if case .string(let x) = x, case .string(let y) = y {
+      if let collation { return op.holds(collation.compare(x, y)) }
+      if !options.isEmpty { return try StringQuestion.ask(x, op, y, options) }
     }
     return op.holds(Value.compare(x, y))
   }
@@ -58,8 +74,8 @@ struct OperandComparison {
         "BETWEEN needs a collection of two on its right, not \(range.elements.map { "one of \($0.count)" } ?? range.kind)"
       )
     }
-    let atLeast = OperandComparison(.greaterOrEqual, options)
-    let atMost = OperandComparison(.lessOrEqual, options)
+    let atLeast = OperandComparison(.greaterOrEqual, like: self)
+    let atMost = OperandComparison(.lessOrEqual, like: self)
     // Both are asked, so that whether the types fit doesn't depend on the value.
     let (low, high) = (try atLeast.isOrdered(value, ends[0]), try atMost.isOrdered(value, ends[1]))
     return low && high
@@ -70,7 +86,7 @@ struct OperandComparison {
   private func isMember(_ element: Operand, of collection: Operand) throws -> Bool {
     if let elements = collection.elements {
       if element.isNone { return false }
-      let same = OperandComparison(.equal, options)
+      let same = OperandComparison(.equal, like: self)
       return try elements.contains { try same.areEqual(element, $0) }
     }
     return try matches(element, collection)
