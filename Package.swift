@@ -46,14 +46,15 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CairnMacroPluginTests", dependencies: ["CairnMacroPlugin"], swiftSettings: strict),
-    .testTarget(
-      name: "CairnModelTests", dependencies: ["CairnModel"], resources: [.copy("Resources")],
-      swiftSettings: strict),
+    .testTarget(name: "CairnModelTests", dependencies: ["CairnModel"], swiftSettings: strict),
     .testTarget(
       name: "CairnStoresTests", dependencies: ["Cairn", "CairnStores", "CairnModel", "CairnTesting"],
       swiftSettings: strict),
     .testTarget(
       name: "CairnGraphTests", dependencies: ["Cairn", "CairnGraph"], swiftSettings: strict),
+    .testTarget(
+      name: "CairnSeedProgramTests", dependencies: ["Cairn"], resources: [.copy("Resources")],
+      swiftSettings: strict),
     .testTarget(name: "CairnToolTests", dependencies: ["Cairn"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
