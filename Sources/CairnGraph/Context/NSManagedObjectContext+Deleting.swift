@@ -27,7 +27,9 @@ extension NSManagedObjectContext {
     unmarkUpdated(object)
     object.flags.insert(.isDeleted)
     if wasNew { uninsert(object) } else { deleted.append(object) }
-    if !isOfThisEvent {
+    if isOfThisEvent {
+      object.flags.remove(.inEvent)
+    } else {
       object.flags.insert(.inEvent)
       event.deleted.append(object)
     }
@@ -96,9 +98,11 @@ extension NSManagedObjectContext {
     }
     let others = object.destinations(ofAny: relation)
     object.table.scope?.load(others)
-    for other in others where !other.flags.contains(.isDeleted) {
-      other.clearDestination(of: inverse, from: object)
+    let left = others.filter {
+      !$0.flags.contains(.isDeleted) && $0.clearDestination(of: inverse, from: object)
     }
+    // Only seen when the deletion is taken back: those that were let go stay so on both sides.
+    object.dropDestinations(of: relation, left)
   }
 }
 

@@ -67,6 +67,7 @@ extension NSManagedObjectContext {
     processPendingChanges()
     let new = inserted.compactMap(\.self)
     let back = deleted
+    let changed = updated
     let old = updatedList
     for object in new {
       object.flags.insert(.isDeleted)
@@ -80,9 +81,11 @@ extension NSManagedObjectContext {
     forgetPending()
     event = ContextEvent()
     event.appeared = back
-    event.refreshed = old
+    event.refreshed = changed
     event.deleted = new
-    for object in old where !object.flags.contains(.isFault) { object.awake(fromSnapshotEvents: .rollback) }
+    for object in changed where !object.flags.contains(.isFault) {
+      object.awake(fromSnapshotEvents: .rollback)
+    }
     processPendingChanges()
   }
 

@@ -142,6 +142,7 @@ extension NSManagedObjectContext {
         object.settle(on: object.chunk, Int(object.row))
       } else {
         object.changes?.forgetSaved()
+        object.flags.remove(.isListed)
       }
     }
     updatedList.removeAll { $0.table.scope === scope }

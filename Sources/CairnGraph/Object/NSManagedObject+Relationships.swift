@@ -29,13 +29,13 @@ extension NSManagedObject {
 
   /// The destinations of a to-many relationship, in order if it is ordered.
   final func destinations(of relation: Relation) -> [NSManagedObject] {
-    if flags.contains(.isPropagated), hasLetGo(of: relation) { return [] }
     let keys = destinationKeys(of: relation)
     if keys.isEmpty { return [] }
     return scope(relation)?.objects(keys: keys, in: relation.destination) ?? []
   }
 
   final func destinationKeys(of relation: Relation) -> [Int64] {
+    if flags.contains(.isPropagated), hasLetGo(of: relation) { return [] }
     ensureChanges().readRelations.insert(relation.id)
     return withoutDeleted(allKeys(of: relation), relation)
   }
@@ -81,14 +81,27 @@ extension NSManagedObject {
 
   final func destinationKeys(ofAny relation: Relation) -> [Int64] {
     if relation.isToMany { return destinationKeys(of: relation) }
+    if flags.contains(.isPropagated), hasLetGo(of: relation) { return [] }
     return destinationKey(of: relation).map { [$0] } ?? []
   }
 
-  /// Takes a deleted object out of a to-one relationship that leads to it.
-  final func clearDestination(of relation: Relation, from deleted: NSManagedObject) {
-    guard storedOrPendingDestination(of: relation) === deleted else { return }
+  /// Takes a deleted object out of a to-one relationship. Returns whether that led to it.
+  final func clearDestination(of relation: Relation, from deleted: NSManagedObject) -> Bool {
+    guard storedOrPendingDestination(of: relation) === deleted else { return false }
     noteChange()
     half(relation, set: nil)
+    return true
+  }
+
+  /// The deleted object's side of that: takes `others` out of its relationship, at once.
+  final func dropDestinations(of relation: Relation, _ others: [NSManagedObject]) {
+    if others.isEmpty { return }
+    if relation.isOrdered {
+      let dropped = Set(others.map(\.key))
+      pending(relation).list = OrderedKeys(allKeys(of: relation).filter { !dropped.contains($0) })
+    } else {
+      for other in others { half(relation, remove: other) }
+    }
   }
 
   // MARK: Writing
