@@ -162,12 +162,7 @@ extension Ours {
         _ = try flights.store.commit(changes)
         return (flights, snapshot)
       },
-      answer: { flights, _ in
-        let ids = try flights.store.fetch(
-          StoreRequest(entity: flights.flight.id), in: flights.store.snapshot()
-        ).ids
-        return .total(ids.reduce(0, +), count: ids.count)
-      })
+      answer: { flights, _ in try sumOfKeys(flights) })
   }
 
   private static func oneRowCommit(_ data: FlightData) throws -> Side {
@@ -192,7 +187,7 @@ extension Ours {
 
   // MARK: Answers
 
-  private static func contents(_ flights: FlightsInCairn) throws -> Answer {
+  static func contents(_ flights: FlightsInCairn) throws -> Answer {
     let snapshot = try flights.store.snapshot()
     let count = try flights.store.schema.entities.reduce(0) {
       try $0 + flights.store.count(StoreRequest(entity: $1.id), in: snapshot)
@@ -203,7 +198,7 @@ extension Ours {
     return .total(sum, count: count)
   }
 
-  private static func sum(of column: FlightData.Flights.Column, _ flights: FlightsInCairn) throws -> Answer {
+  static func sum(of column: FlightData.Flights.Column, _ flights: FlightsInCairn) throws -> Answer {
     let rows = try flights.store.aggregate(
       AggregateRequest(
         entity: flights.flight.id, terms: [.init(.sum, "\(column)"), .init(.count, nil)]),
@@ -212,5 +207,12 @@ extension Ours {
       return Answer()
     }
     return .total(sum, count: Int(count))
+  }
+
+  static func sumOfKeys(_ flights: FlightsInCairn) throws -> Answer {
+    let ids = try flights.store.fetch(
+      StoreRequest(entity: flights.flight.id), in: flights.store.snapshot()
+    ).ids
+    return .total(ids.reduce(0, +), count: ids.count)
   }
 }

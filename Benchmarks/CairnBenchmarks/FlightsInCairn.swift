@@ -19,6 +19,12 @@ struct FlightsInCairn {
     store = MemoryStore(schema: try FlightsInCairn.schema(indexes))
   }
 
+  /// In a store that something else has opened: its entities and slots have the names of this schema's.
+  init(_ data: FlightData, in store: MemoryStore) {
+    self.data = data
+    self.store = store
+  }
+
   /// A store with all four tables, committed 10,000 flights at a time.
   static func loaded(
     _ data: FlightData, indexes: [SchemaDescription.IndexDescription] = []

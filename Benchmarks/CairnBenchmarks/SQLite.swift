@@ -124,6 +124,15 @@ final class Statement {
     reset()
   }
 
+  func int32(_ column: Int32) -> Int32 { library.columnInt(handle, column) }
+
+  func optionalInt32(_ column: Int32) -> Int32? {
+    let null: Int32 = 5
+    return library.columnType(handle, column) == null ? nil : library.columnInt(handle, column)
+  }
+
+  func optionalText(_ column: Int32) -> String? { library.columnText(handle, column).map { String(cString: $0) } }
+
   func int64(_ column: Int) -> Int64 { library.columnInt64(handle, Int32(column)) }
 
   func double(_ column: Int) -> Double { library.columnDouble(handle, Int32(column)) }

@@ -28,6 +28,7 @@ struct SQLiteLibrary {
   let bindText: @convention(c) (StatementHandle, Int32, Text, Int32, Unused?) -> Int32
   let bindNull: @convention(c) (StatementHandle, Int32) -> Int32
   let columnInt: @convention(c) (StatementHandle, Int32) -> Int32
+  let columnType: @convention(c) (StatementHandle, Int32) -> Int32
   let columnInt64: @convention(c) (StatementHandle, Int32) -> Int64
   let columnDouble: @convention(c) (StatementHandle, Int32) -> Double
   let columnText: @convention(c) (StatementHandle, Int32) -> UnsafePointer<UInt8>?
@@ -64,6 +65,7 @@ struct SQLiteLibrary {
     bindText = try function("bind_text")
     bindNull = try function("bind_null")
     columnInt = try function("column_int")
+    columnType = try function("column_type")
     columnInt64 = try function("column_int64")
     columnDouble = try function("column_double")
     columnText = try function("column_text")

@@ -6,7 +6,7 @@
 import Foundation
 
 struct SQLiteSides {
-  private let flights: FlightsInSQLite
+  let flights: FlightsInSQLite
 
   init(_ flights: FlightsInSQLite) { self.flights = flights }
 

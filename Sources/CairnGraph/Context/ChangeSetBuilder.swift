@@ -33,6 +33,7 @@ struct ChangeSetBuilder {
   // MARK: Keys
 
   private mutating func reserveKeys(_ store: NSPersistentStore) throws {
+    if context.inserted.isEmpty { return }
     let new = context.inserted.compactMap { object in
       object.flatMap { isHere($0) && $0.reservedKey == nil ? $0 : nil }
     }
@@ -58,20 +59,23 @@ struct ChangeSetBuilder {
   // MARK: Inserts
 
   private mutating func addInserts() {
-    var rows: [EntityID: (keys: [Int64], drafts: [Int])] = [:]
+    if keys.isEmpty { return }
+    var rowsByEntity = [(keys: [Int64], drafts: [Int])](repeating: ([], []), count: model.entities.count)
     for (object, key) in zip(context.inserted, keys) {
       guard let object, key != 0 else { continue }
-      rows[object.table.entity.id, default: ([], [])].keys.append(key)
-      rows[object.table.entity.id]?.drafts.append(Int(object.row))
+      let entity = object.table.entity.id.index
+      rowsByEntity[entity].keys.append(key)
+      rowsByEntity[entity].drafts.append(Int(object.row))
     }
-    for (entity, unordered) in rows.sorted(by: { $0.key < $1.key }) {
+    for (described, unordered) in zip(model.entities, rowsByEntity) where !unordered.keys.isEmpty {
+      let entity = described.id
       let rows = ascending(unordered)
       let table = scope.table(entity)
       let isWhole =
         rows.drafts.count == table.draftCount && rows.drafts.first == 0
         && rows.drafts.last == table.draftCount - 1
       let columns = table.finishedDrafts().map { draft -> Column? in
-        if draft.type == .key { return keyColumn(draft, rows.drafts) }
+        if draft.type == .key, !(isWhole && draft.holdsNoNegative) { return keyColumn(draft, rows.drafts) }
         return draft.finish(rows: isWhole ? nil : rows.drafts)
       }
       changes.inserts.append(ChangeSet.Inserts(entity: entity, keys: rows.keys, columns: columns))
@@ -110,14 +114,23 @@ struct ChangeSetBuilder {
 
   private mutating func addUpdates() {
     var groups: [UpdateGroup: [NSManagedObject]] = [:]
+    // Runs of objects with the same slots, which is what changing many at once makes.
+    var run: [NSManagedObject] = []
+    var group: UpdateGroup?
     for object in context.updated where isHere(object) {
       let slots = changedSlots(object)
       if slots.isEmpty { continue }
-      groups[UpdateGroup(entity: object.table.entity.id, slots: slots), default: []].append(object)
+      if let open = group, open.entity != object.table.entity.id || open.slots != slots {
+        groups[open, default: []] += run
+        (run, group) = ([], nil)
+      }
+      if group == nil { group = UpdateGroup(entity: object.table.entity.id, slots: slots) }
+      run.append(object)
     }
+    if let group { groups[group, default: []] += run }
     let ordered = groups.sorted { ($0.key.entity, $0.value[0].key) < ($1.key.entity, $1.value[0].key) }
     for (group, objects) in ordered {
-      let objects = objects.sorted { $0.key < $1.key }
+      let objects = ascending(objects)
       changes.updates.append(
         ChangeSet.Updates(
           entity: group.entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion),
@@ -127,8 +140,17 @@ struct ChangeSetBuilder {
 
   /// The slots that would be stored differently.
   private func changedSlots(_ object: NSManagedObject) -> [Int] {
-    guard let values = object.changes?.values else { return [] }
-    return values.filter { !$0.value.isStoredLike(object.storedValue($0.key)) }.keys.sorted()
+    guard let values = object.changes?.values, !values.isEmpty else { return [] }
+    let slots = values.compactMap { $0.value.isStoredLike(object.storedValue($0.key)) ? nil : $0.key }
+    return slots.count < 2 ? slots : slots.sorted()
+  }
+
+  /// By key; mostly they are so already.
+  private func ascending(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+    for index in objects.indices.dropFirst() where objects[index].key < objects[index - 1].key {
+      return objects.sorted { $0.key < $1.key }
+    }
+    return objects
   }
 
   private func column(_ slot: Int, _ objects: [NSManagedObject]) -> Column {
@@ -174,10 +196,11 @@ struct ChangeSetBuilder {
 
   /// By entity, and by key within; each object once.
   private func grouped(_ objects: [NSManagedObject]) -> [(EntityID, [NSManagedObject])] {
+    if objects.isEmpty { return [] }
     let groups = Dictionary(grouping: objects) { $0.table.entity.id }
     return groups.sorted { $0.key < $1.key }.map { entity, members in
       var result: [NSManagedObject] = []
-      for object in members.sorted(by: { $0.key < $1.key }) where result.last !== object {
+      for object in ascending(members) where result.last !== object {
         result.append(object)
       }
       return (entity, result)
@@ -187,10 +210,13 @@ struct ChangeSetBuilder {
   // MARK: Links
 
   private mutating func addLinks() {
-    for object in context.updated + context.inserted.compactMap(\.self) where isHere(object) {
-      guard let links = object.changes?.links else { continue }
-      for (id, pending) in links.sorted(by: { $0.key < $1.key }) { addLinks(object, model[id], pending) }
-    }
+    for object in context.updated where isHere(object) { addLinks(object) }
+    for case let object? in context.inserted where isHere(object) { addLinks(object) }
+  }
+
+  private mutating func addLinks(_ object: NSManagedObject) {
+    guard let links = object.changes?.links, !links.isEmpty else { return }
+    for (id, pending) in links.sorted(by: { $0.key < $1.key }) { addLinks(object, model[id], pending) }
   }
 
   private mutating func addLinks(_ owner: NSManagedObject, _ relation: Relation, _ pending: PendingLinks) {

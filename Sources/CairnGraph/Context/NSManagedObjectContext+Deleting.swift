@@ -55,29 +55,19 @@ extension NSManagedObjectContext {
   final func propagateDeletes() {
     // Rules may delete more, which come to the end of the list.
     var next = 0
-    var rules: [ObjectIdentifier: [(Relation, SchemaDeleteRule)]] = [:]
     while next < event.unpropagated.count {
       let object = event.unpropagated[next]
       next += 1
       guard object.flags.contains(.isDeleted), !object.flags.contains(.isPropagated) else { continue }
-      let entity = object.table.entity
-      if rules[ObjectIdentifier(entity)] == nil { rules[ObjectIdentifier(entity)] = self.rules(entity) }
-      for (relation, rule) in rules[ObjectIdentifier(entity)] ?? [] { apply(rule, relation, object) }
+      for rule in object.table.deleteRules { apply(rule, object) }
       object.flags.insert(.isPropagated)
     }
-    event.unpropagated = []
+    if next > 0 { event.unpropagated = [] }
   }
 
-  private final func rules(_ entity: CompiledEntity) -> [(Relation, SchemaDeleteRule)] {
-    entity.properties.sorted { $0.key < $1.key }.compactMap { _, property in
-      guard case .relationship(let relation) = property else { return nil }
-      let rule = compiledModel.schema[relation.id].deleteRule
-      return rule == .noAction || rule == .deny ? nil : (relation, rule)
-    }
-  }
-
-  private final func apply(_ rule: SchemaDeleteRule, _ relation: Relation, _ object: NSManagedObject) {
-    if rule == .cascade {
+  private final func apply(_ rule: DeleteRule, _ object: NSManagedObject) {
+    let relation = rule.relation
+    if rule.isCascade {
       for other in object.destinations(ofAny: relation) where !other.flags.contains(.isDeleted) {
         other.prepareForDeletion()
         markDeleted(other)
@@ -85,14 +75,19 @@ extension NSManagedObjectContext {
       }
       return
     }
-    guard let id = relation.inverse else { return }
-    let inverse = compiledModel[id]
+    guard let inverse = rule.inverse else { return }
     if inverse.isToMany {
       // The other side is a set or a list that leaves the object out by itself.
       guard let scope = object.table.scope else { return }
-      let root = compiledModel[relation.destination].schema.root
-      for key in object.destinationKeys(ofAny: relation) {
-        if let other = scope.knownObject(key, root: root), !other.isFault { other.noteChange() }
+      let note = { (key: Int64) in
+        if let other = scope.knownObject(key, root: relation.destinationRoot), !other.isFault {
+          other.noteChange()
+        }
+      }
+      if relation.isToMany {
+        object.destinationKeys(of: relation).forEach(note)
+      } else if let key = object.destinationKey(of: relation) {
+        note(key)
       }
       return
     }
@@ -103,6 +98,25 @@ extension NSManagedObjectContext {
     }
     // Only seen when the deletion is taken back: those that were let go stay so on both sides.
     object.dropDestinations(of: relation, left)
+  }
+}
+
+/// What deleting an object does along one of its relationships.
+struct DeleteRule {
+  let relation: Relation
+  let inverse: Relation?
+  /// Whether it deletes the destinations; otherwise it takes the object out of them.
+  let isCascade: Bool
+
+  /// Those of an entity that do something, in the order of the relationships' names.
+  static func all(of entity: CompiledEntity, _ model: CompiledModel) -> [DeleteRule] {
+    entity.properties.sorted { $0.key < $1.key }.compactMap { _, property in
+      guard case .relationship(let relation) = property else { return nil }
+      let rule = model.schema[relation.id].deleteRule
+      if rule == .noAction || rule == .deny { return nil }
+      return DeleteRule(
+        relation: relation, inverse: relation.inverse.map { model[$0] }, isCascade: rule == .cascade)
+    }
   }
 }
 

@@ -39,17 +39,15 @@ extension NSManagedObjectContext {
 
   private final func validateChanges() throws {
     var errors: [NSError] = []
-    func collect(_ validate: () throws -> Void) {
-      do {
-        try validate()
-      } catch {
-        let error = error as NSError
-        errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
-      }
+    func collect(_ error: any Error) {
+      let error = error as NSError
+      errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
     }
-    for object in deleted where !object.flags.contains(.isInaccessible) { collect(object.validateForDelete) }
-    for case let object? in inserted { collect(object.validateForInsert) }
-    for object in updated { collect(object.validateForUpdate) }
+    for object in deleted where !object.flags.contains(.isInaccessible) {
+      do { try object.validateForDelete() } catch { collect(error) }
+    }
+    for case let object? in inserted { do { try object.validateForInsert() } catch { collect(error) } }
+    for object in updated { do { try object.validateForUpdate() } catch { collect(error) } }
     try NSError.throwValidation(errors)
   }
 
@@ -97,7 +95,7 @@ extension NSManagedObjectContext {
   }
 
   /// Commits what concerns one store. Returns the keys of new objects, and which rows were changed.
-  private final func commit(_ scope: StoreScope) throws -> (keys: [Int64], changed: Set<RowKey>) {
+  private final func commit(_ scope: StoreScope) throws -> (keys: [Int64], changed: [Commit.Rows]) {
     guard let store = scope.store else { return ([], []) }
     try store.requireWritable()
     var conflicts: [Any] = []
@@ -106,7 +104,7 @@ extension NSManagedObjectContext {
       if builder.changes.isEmpty { return (builder.keys, []) }
       do {
         let commit = try store.commit(builder.changes, of: SavedObjects(self, scope, keys: builder.keys))
-        return (builder.keys, Set(commit.updated.map(\.key)))
+        return (builder.keys, commit.updatedRows)
       } catch let conflict as CommitConflict {
         conflicts = describe(conflict, builder, scope)
       } catch {
@@ -125,7 +123,8 @@ extension NSManagedObjectContext {
 
   /// Puts the saved objects onto their new rows. The commit is done, so nothing may fail any more: an object
   /// whose row can't be read becomes a fault.
-  private final func settle(_ scope: StoreScope, _ keys: [Int64], changed: Set<RowKey>) {
+  private final func settle(_ scope: StoreScope, _ keys: [Int64], changed: [Commit.Rows]) {
+    let isChanged = ChangedRows(changed)
     var onNewRows: [NSManagedObject] = []
     for (index, object) in inserted.enumerated() {
       guard let object, object.table.scope === scope else { continue }
@@ -137,7 +136,7 @@ extension NSManagedObjectContext {
     for object in updatedList where object.table.scope === scope {
       if object.flags.contains(.isUpdated) { updatedCount -= 1 }
       if object.flags.contains(.isDeleted) { continue }
-      if changed.contains(RowKey(entity: object.table.entity.id, id: object.key)) {
+      if isChanged(object) {
         onNewRows.append(object)
       } else if object.flags.contains(.isUpdated) {
         object.settle(on: object.chunk, Int(object.row))
@@ -185,6 +184,38 @@ extension NSManagedObjectContext {
     SaveMailbox.deliver(report.ids, from: self)
     for object in report.deleted { kill(object) }
     collectInstalment()
+  }
+}
+
+/// Which objects a commit has written new rows for. Costs a search in the lists of the commit's keys.
+private struct ChangedRows {
+  private var runs: [EntityID: [[Range<Int64>]]] = [:]
+  private var single: Set<RowKey> = []
+
+  init(_ rows: [Commit.Rows]) {
+    for rows in rows {
+      if rows.runs.count == 1, rows.runs[0].count == 1 {
+        single.insert(RowKey(entity: rows.entity, id: rows.runs[0].lowerBound))
+      } else {
+        runs[rows.entity, default: []].append(rows.runs)
+      }
+    }
+  }
+
+  func callAsFunction(_ object: NSManagedObject) -> Bool {
+    let entity = object.table.entity.id
+    if !single.isEmpty, single.contains(RowKey(entity: entity, id: object.key)) { return true }
+    return runs[entity]?.contains { ChangedRows.contains(object.key, $0) } ?? false
+  }
+
+  private static func contains(_ key: Int64, _ runs: [Range<Int64>]) -> Bool {
+    var low = 0
+    var high = runs.count
+    while low < high {
+      let middle = (low + high) / 2
+      if runs[middle].upperBound <= key { low = middle + 1 } else { high = middle }
+    }
+    return low < runs.count && runs[low].contains(key)
   }
 }
 

@@ -14,7 +14,7 @@ final class StoreScope {
   /// By entity, made when first used.
   private var tables: [EntityTable?]
   /// By root entity: every saved object that the context knows.
-  private var maps: [IdentityMap]
+  let maps: [IdentityMap]
   /// Objects that have a key but aren't saved yet (`obtainPermanentIDs`).
   private(set) var reserved: [RowKey: NSManagedObject] = [:]
   private var registeredAfterSweep = 0
@@ -50,6 +50,12 @@ final class StoreScope {
   /// The object with that key if the context knows it.
   func knownObject(_ key: Int64, root: EntityID) -> NSManagedObject? {
     if key < 0 { return context.insertedObject(temporaryKey: key) }
+    return savedObject(key, root: root)
+  }
+
+  /// The same for a positive key.
+  @inline(__always)
+  func savedObject(_ key: Int64, root: EntityID) -> NSManagedObject? {
     if let found = maps[root.index].object(key) { return found }
     return reserved.isEmpty ? nil : reserved[RowKey(entity: root, id: key)]
   }
@@ -58,7 +64,7 @@ final class StoreScope {
   /// children, to learn which of them it is; a key without a row becomes a fault of `entity`.
   func object(key: Int64, in entity: EntityID) -> NSManagedObject {
     let described = model[entity].schema
-    if let known = knownObject(key, root: described.root) { return known }
+    if let known = savedObject(key, root: described.root) { return known }
     if described.concreteFamily.count > 1, let found = context.row(RowKey(entity: entity, id: key), in: self)
     {
       return register(found)
@@ -94,18 +100,21 @@ final class StoreScope {
   /// The rows' chunks have been checked (`EntityTable.check`).
   func register(_ batch: RowBatch) -> [NSManagedObject] {
     let tables = batch.chunks.map { table($0.entity) }
+    let maps = tables.map { self.maps[$0.entity.schema.root.index] }
     var result: [NSManagedObject] = []
     result.reserveCapacity(batch.count)
     for place in batch.places {
-      let chunk = batch.chunks[Int(place.chunk)]
-      let table = tables[Int(place.chunk)]
+      let index = Int(place.chunk)
+      let chunk = batch.chunks[index]
       let row = Int(place.row)
       let key = chunk.key(row)
-      if let known = maps[table.entity.schema.root.index].object(key) {
-        if known.flags == .isFault, known.table === table { (known.chunk, known.row) = (chunk, Int32(row)) }
+      if let known = maps[index].object(key) {
+        if known.flags == .isFault, known.table === tables[index] {
+          (known.chunk, known.row) = (chunk, Int32(row))
+        }
         result.append(known)
       } else {
-        result.append(register(FetchedRow(table: table, chunk: chunk, row: row, key: key)))
+        result.append(register(FetchedRow(table: tables[index], chunk: chunk, row: row, key: key)))
       }
     }
     collectIfDoubled()
@@ -118,17 +127,17 @@ final class StoreScope {
     context.fetchedRow = row
     let object = row.table.objectClass.init(entity: row.table.entity.description, insertInto: context)
     context.fetchedRow = nil
-    maps[row.table.entity.schema.root.index].insert(object, row.key)
+    maps[row.table.root.index].insert(object, row.key)
     return object
   }
 
   /// Makes a saved object known under its key.
   func add(_ object: NSManagedObject) {
-    maps[object.table.entity.schema.root.index].insert(object, object.key)
+    maps[object.table.root.index].insert(object, object.key)
   }
 
   func remove(_ object: NSManagedObject) {
-    maps[object.table.entity.schema.root.index].remove(object.key)
+    maps[object.table.root.index].remove(object.key)
   }
 
   func reserve(_ object: NSManagedObject, _ key: Int64) {
@@ -145,7 +154,7 @@ final class StoreScope {
 
   /// Forgets every saved object.
   func removeAll() {
-    maps = model.entities.map { _ in IdentityMap() }
+    for map in maps { map.removeAll() }
     registeredAfterSweep = 0
   }
 

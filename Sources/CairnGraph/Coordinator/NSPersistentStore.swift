@@ -156,12 +156,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   func permanentKeys(for objects: [NSManagedObject]) throws -> [Int64] {
     // By the number of the root entity.
     var next = [Int64](repeating: 0, count: store.schema.entities.count)
-    for object in objects { next[object.table.entity.schema.root.index] += 1 }
+    for object in objects { next[object.table.root.index] += 1 }
     for root in next.indices where next[root] > 0 {
       next[root] = try store.reserveKeys(Int(next[root]), root: EntityID(root)).lowerBound
     }
     return objects.map { object in
-      let root = object.table.entity.schema.root.index
+      let root = object.table.root.index
       next[root] += 1
       return next[root] - 1
     }

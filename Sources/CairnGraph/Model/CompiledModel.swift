@@ -17,7 +17,7 @@ final class CompiledModel: Sendable {
 
   init(schema: Schema, model: NSManagedObjectModel) {
     self.schema = schema
-    let relations = schema.relationships.map(Relation.init)
+    let relations = schema.relationships.map { Relation($0, in: schema) }
     self.relations = relations
     let descriptions = model.entities
     entities = schema.entities.map { entity in
@@ -181,19 +181,30 @@ final class Relation: Sendable {
   let isToMany: Bool
   let isOrdered: Bool
   let storage: RelationshipStorage
-
-  init(_ schema: SchemaRelationship) {
-    id = schema.id
-    name = schema.name
-    destination = schema.destination
-    inverse = schema.inverse
-    isToMany = schema.isToMany
-    isOrdered = schema.isOrdered
-    storage = schema.storage
-  }
-
   /// The slot of the owner's row that holds the destination's key, if that is where it is.
-  var keySlot: Int? {
-    if case .key(let slot) = storage { slot } else { nil }
+  let keySlot: Int?
+  /// The root of the destination's hierarchy.
+  let destinationRoot: EntityID
+  /// The one entity that destinations are of; nil where there are several.
+  let onlyDestination: EntityID?
+  /// The inverse of a to-one relationship with a key slot, if it is an unordered to-many: then the key is all that
+  /// is stored of a link, and a new object that has none yet can be linked without looking at anything else.
+  let unorderedInverse: RelationshipID?
+
+  init(_ relationship: SchemaRelationship, in schema: Schema) {
+    id = relationship.id
+    name = relationship.name
+    destination = relationship.destination
+    inverse = relationship.inverse
+    isToMany = relationship.isToMany
+    isOrdered = relationship.isOrdered
+    storage = relationship.storage
+    if case .key(let slot) = storage { keySlot = slot } else { keySlot = nil }
+    let described = schema[destination]
+    destinationRoot = described.root
+    onlyDestination = described.concreteFamily.count == 1 ? described.concreteFamily[0] : nil
+    unorderedInverse = inverse.flatMap { [keySlot] id in
+      keySlot != nil && schema[id].isToMany && !schema[id].isOrdered ? id : nil
+    }
   }
 }

@@ -8,26 +8,39 @@ import Foundation
 @usableFromInline final class EntityTable {
   let entity: CompiledEntity
   let model: CompiledModel
+  let root: EntityID
   // Not a weak reference, because retaining an object that has weak references costs several times as much, and
   // contexts are retained all the time. The context clears it when it ends (`detach`), on the queue that both
   // are confined to.
   private var contextReference: Unmanaged<NSManagedObjectContext>?
   private var scopeReference: Unmanaged<StoreScope>?
+  /// The scope's objects by key; empty without a context.
+  @exclusivity(unchecked) private(set) var maps: [IdentityMap] = []
   /// For the IDs of objects that outlive their context.
   private var lastStore: NSPersistentStore?
   private let contextIdentity: UUID
+  private var permanentIDs: IDSpace?
+  private var temporaryIDs: IDSpace?
   // Unchecked exclusivity: the table is confined to its context's queue, and no access calls out.
   /// The values of new objects: one builder a slot, one row an object.
   /// A builder may lack the last rows, which then have the default value.
   @exclusivity(unchecked) private var drafts: [ColumnBuilder] = []
-  private(set) var draftCount = 0
+  /// `drafts` once more, for the quick ways in: they are taken for each value that is set, so that counting a
+  /// reference there would be most of their cost. `drafts` holds the builders.
+  @exclusivity(unchecked) private var quickDrafts: UnsafeMutablePointer<Unmanaged<ColumnBuilder>>
+  @exclusivity(unchecked) private(set) var draftCount = 0
+  private var expectedDraftCount = 0
   private var knownAfterlife: EntityTable?
   /// What notes the reads of a probe for key paths; nil but for the table of a probe.
   var recorder: KeyRecorder?
   private var knownClass: NSManagedObject.Type?
   private var lastChecked: Chunk?
-  /// What a save checks of each object.
+  /// What a save checks of each object, and a deletion does to others.
   private(set) lazy var rules = EntityRules(entity, model)
+  /// Whether `rules` has any that a changed or new object could break.
+  private(set) lazy var hasPropertyRules = !rules.attributes.isEmpty || !rules.relationships.isEmpty
+  private(set) lazy var hasDenyRules = !rules.denying.isEmpty
+  private(set) lazy var deleteRules = DeleteRule.all(of: entity, model)
   @usableFromInline let cache: UnsafeMutablePointer<SlotCacheEntry>
 
   init(
@@ -35,14 +48,20 @@ import Foundation
   ) {
     self.entity = entity
     self.model = model
+    root = entity.schema.root
     contextReference = context.map { Unmanaged.passUnretained($0) }
     scopeReference = scope.map { Unmanaged.passUnretained($0) }
+    maps = scope?.maps ?? []
     contextIdentity = context?.identity ?? UUID()
+    quickDrafts = .allocate(capacity: entity.slotTypes.count)
     cache = .allocate(capacity: SlotCacheEntry.count)
     cache.initialize(repeating: SlotCacheEntry(), count: SlotCacheEntry.count)
   }
 
-  deinit { cache.deallocate() }
+  deinit {
+    cache.deallocate()
+    quickDrafts.deallocate()
+  }
 
   /// nil for a table without a context, and when the context has ended.
   var context: NSManagedObjectContext? { contextReference?.takeUnretainedValue() }
@@ -50,11 +69,19 @@ import Foundation
   /// The store that the table's rows are of, as the context sees it; nil without a context.
   var scope: StoreScope? { scopeReference?.takeUnretainedValue() }
 
+  /// Whether rows of both tables are of one store of one context.
+  @inline(__always)
+  func isOfSameScope(as other: EntityTable) -> Bool {
+    guard let scopeReference, let others = other.scopeReference else { return false }
+    return scopeReference.toOpaque() == others.toOpaque()
+  }
+
   /// Called by the context when it ends; objects may outlive it.
   func detach() {
     lastStore = scope?.store
     contextReference = nil
     scopeReference = nil
+    maps = []
   }
 
   /// A table of the same entity in no context, for objects that the context has done with.
@@ -84,10 +111,16 @@ import Foundation
   }
 
   func makeID(_ key: Int64) -> NSManagedObjectID {
-    let store = key > 0 ? scope?.store ?? lastStore : nil
-    return NSManagedObjectID(
-      key: key == 0 ? -1 : key, entity: entity, store: store,
-      origin: store?.uuid ?? contextIdentity)
+    if key > 0, let known = permanentIDs { return NSManagedObjectID(key, in: known) }
+    if key > 0, let store = scope?.store ?? lastStore {
+      // A scope's store stays, once it has one.
+      let made = IDSpace(entity, store, origin: store.uuid)
+      permanentIDs = made
+      return NSManagedObjectID(key, in: made)
+    }
+    let space = temporaryIDs ?? IDSpace(entity, nil, origin: contextIdentity)
+    temporaryIDs = space
+    return NSManagedObjectID(key == 0 ? -1 : key, in: space)
   }
 
   // MARK: Drafts
@@ -95,9 +128,26 @@ import Foundation
   /// Adds a row of default values and returns its number. Costs nothing yet: builders catch up when a later
   /// row is written.
   func addDraft() -> Int {
-    if drafts.isEmpty { drafts = entity.slotTypes.map { ColumnBuilder($0) } }
+    if draftCount == 0 { makeBuilders() }
     draftCount += 1
     return draftCount - 1
+  }
+
+  private func makeBuilders() {
+    drafts = entity.slotTypes.map { ColumnBuilder($0) }
+    for (slot, draft) in drafts.enumerated() {
+      (quickDrafts + slot).initialize(to: .passUnretained(draft))
+      // Who inserts in instalments inserts as many again.
+      if expectedDraftCount > 8 { draft.reserveCapacity(min(expectedDraftCount, 16_384)) }
+    }
+  }
+
+  /// Works with the builder of a slot, without counting a reference to it: nothing that can be done with a builder
+  /// lets go of it.
+  @inline(__always)
+  private func withDraft<T>(_ slot: Int, _ work: (ColumnBuilder) -> T) -> T {
+    precondition(slot < drafts.count, "a new object was used after its save")
+    return quickDrafts[slot]._withUnsafeGuaranteedRef(work)
   }
 
   func draftValue(_ slot: Int, _ row: Int) -> Value {
@@ -107,8 +157,9 @@ import Foundation
 
   /// The key in a to-one slot; negative for an unsaved destination.
   func draftKey(_ slot: Int, _ row: Int) -> Int64? {
-    let draft = drafts[slot]
-    return row < draft.count && !draft.isNull(row) ? draft.integer(row) : nil
+    withDraft(slot) { draft in
+      row < draft.count && !draft.isNull(row) ? draft.integer(row) : nil
+    }
   }
 
   /// Puts a value that fits into a row.
@@ -133,48 +184,44 @@ import Foundation
 
   @usableFromInline
   func setDraft(_ slot: Int, _ row: Int, integer value: Int64) -> Bool {
-    let draft = drafts[slot]
-    switch draft.type {
-    case .int64: break
-    case .int32: if Int64(Int32(truncatingIfNeeded: value)) != value { return false }
-    case .int16: if Int64(Int16(truncatingIfNeeded: value)) != value { return false }
-    case .bool: if value & 1 != value { return false }
-    default: return false
+    withDraft(slot) { draft in
+      switch draft.type {
+      case .int64: break
+      case .int32: if Int64(Int32(truncatingIfNeeded: value)) != value { return false }
+      case .int16: if Int64(Int16(truncatingIfNeeded: value)) != value { return false }
+      case .bool: if value & 1 != value { return false }
+      default: return false
+      }
+      if row == draft.count { draft.append(value) } else { replace(draft, slot, row, value) }
+      return true
     }
-    if row == draft.count { draft.append(value) } else { replace(draft, slot, row, value) }
-    return true
   }
 
   @usableFromInline
   func setDraft(_ slot: Int, _ row: Int, double value: Double, of type: ValueType) -> Bool {
-    let draft = drafts[slot]
-    guard draft.type == type else { return false }
-    if row == draft.count {
-      draft.append(value)
-    } else {
+    withDraft(slot) { draft in
+      guard draft.type == type else { return false }
       if row > draft.count { catchUpWithDefaults(slot, row) }
       if row < draft.count { draft.set(value, at: row) } else { draft.append(value) }
+      return true
     }
-    return true
   }
 
   @usableFromInline
   func setDraft(_ slot: Int, _ row: Int, string value: String) -> Bool {
-    let draft = drafts[slot]
-    guard draft.type == .string else { return false }
-    if row == draft.count {
-      draft.append(value)
-    } else {
+    withDraft(slot) { draft in
+      guard draft.type == .string else { return false }
       if row > draft.count { catchUpWithDefaults(slot, row) }
       if row < draft.count { draft.set(value, at: row) } else { draft.append(value) }
+      return true
     }
-    return true
   }
 
   /// Puts a key, negative for an unsaved destination, into a to-one slot.
   func setDraft(_ slot: Int, _ row: Int, key: Int64) {
-    let draft = drafts[slot]
-    if row == draft.count { draft.append(key) } else { replace(draft, slot, row, key) }
+    withDraft(slot) { draft in
+      if row == draft.count { draft.append(key) } else { replace(draft, slot, row, key) }
+    }
   }
 
   private func replace(_ draft: ColumnBuilder, _ slot: Int, _ row: Int, _ value: Int64) {
@@ -211,6 +258,7 @@ import Foundation
 
   /// Forgets all drafts: each has become a row of the store.
   func clearDrafts() {
+    expectedDraftCount = draftCount
     drafts = []
     draftCount = 0
   }

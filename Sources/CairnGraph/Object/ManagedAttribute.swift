@@ -28,29 +28,36 @@ public protocol ManagedAttribute: ManagedValue {
   static func write(_ value: Self, _ drafts: DraftRow, _ slot: Int) -> Bool
 }
 
-/// The row of a new object, as `ManagedAttribute.write` fills it.
+/// The row of a new object, as `ManagedAttribute.write` fills it. Not to be kept: it holds nothing.
 public struct DraftRow {
-  @usableFromInline let table: EntityTable
+  // Unmanaged, since counting a reference would cost as much as setting the value. The object that is being
+  // written holds its table, and nothing that can be done with a row makes it let go.
+  @usableFromInline let table: Unmanaged<EntityTable>
   @usableFromInline let row: Int
 
-  @usableFromInline init(_ table: EntityTable, _ row: Int) {
-    self.table = table
-    self.row = row
+  @inlinable @inline(__always)
+  init(_ object: NSManagedObject) {
+    table = .passUnretained(object.table)
+    row = Int(object.row)
   }
 
   /// For attributes of integer types and Booleans. False if the slot is none, or the value doesn't fit.
   @inlinable @inline(__always)
-  public func set(_ slot: Int, integer value: Int64) -> Bool { table.setDraft(slot, row, integer: value) }
+  public func set(_ slot: Int, integer value: Int64) -> Bool {
+    table._withUnsafeGuaranteedRef { $0.setDraft(slot, row, integer: value) }
+  }
 
   /// For attributes of the types double and date.
   @inlinable @inline(__always)
   public func set(_ slot: Int, double value: Double, of type: ValueType) -> Bool {
-    table.setDraft(slot, row, double: value, of: type)
+    table._withUnsafeGuaranteedRef { $0.setDraft(slot, row, double: value, of: type) }
   }
 
   /// For string attributes.
   @inlinable @inline(__always)
-  public func set(_ slot: Int, string value: String) -> Bool { table.setDraft(slot, row, string: value) }
+  public func set(_ slot: Int, string value: String) -> Bool {
+    table._withUnsafeGuaranteedRef { $0.setDraft(slot, row, string: value) }
+  }
 }
 
 extension ManagedAttribute {
@@ -75,8 +82,9 @@ extension ManagedAttribute {
   @inlinable
   public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
     if let value, object.flags.rawValue == ObjectFlags.freshDraftBits {
-      let slot = object.table.cachedSlot(key, acceptedTypes)
-      if slot >= 0, write(value, DraftRow(object.table, Int(object.row)), slot) { return }
+      let row = DraftRow(object)
+      let slot = row.table._withUnsafeGuaranteedRef { $0.cachedSlot(key, acceptedTypes) }
+      if slot >= 0, write(value, row, slot) { return }
     }
     object.setAttribute(key, value)
   }

@@ -12,14 +12,21 @@ extension ManagedValue where Self: NSManagedObject {
   }
 
   public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
-    if let recorder = object.table.recorder { return recorder.destination(key, Self.self, of: object) }
-    let relation = object.relation(key, toMany: false, Self.self)
-    guard let destination = object.destination(of: relation) else { return nil }
+    var found = object.quickDestination(key)
+    if found == nil {
+      if let recorder = object.table.recorder { return recorder.destination(key, Self.self, of: object) }
+      found = object.destination(of: object.relation(key, toMany: false, Self.self))
+    }
+    guard let destination = found else { return nil }
+    if ObjectIdentifier(type(of: destination)) == ObjectIdentifier(Self.self) {
+      return unsafeDowncast(destination, to: Self.self)
+    }
     guard let typed = destination as? Self else { object.trapClass(key, Self.self, destination) }
     return typed
   }
 
   public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
+    if let value, object.setQuickly(key, to: value) { return }
     object.setDestination(of: object.relation(key, toMany: false, Self.self), to: value)
   }
 }

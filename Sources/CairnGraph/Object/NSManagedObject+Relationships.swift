@@ -189,6 +189,41 @@ extension NSManagedObject {
     }
   }
 
+  // MARK: Quick ways, for what is done most
+
+  /// The destination of a to-one relationship of an unchanged object, if the context knows it. nil says nothing.
+  final func quickDestination(_ key: StaticString) -> NSManagedObject? {
+    if flags.rawValue != 0 {
+      guard flags == .isFault else { return nil }
+      fire()
+      if flags.rawValue != 0 { return nil }
+    }
+    let known = table.cachedSlot(key, SlotCacheEntry.relationshipBit)
+    guard known >= 0 else { return nil }
+    let relation = table.model.relations[known]
+    guard let slot = relation.keySlot, let column = chunk?.columns[slot], !column.isNull(Int(row)) else {
+      return nil
+    }
+    let maps = table.maps
+    return maps.isEmpty ? nil : maps[relation.destinationRoot.index].object(column.integer(Int(row)))
+  }
+
+  /// Links a new object that leads nowhere yet. False, and nothing done, where more than a key has to be set.
+  final func setQuickly(_ name: StaticString, to other: NSManagedObject) -> Bool {
+    guard flags.rawValue == ObjectFlags.freshDraftBits else { return false }
+    let known = table.cachedSlot(name, SlotCacheEntry.relationshipBit)
+    guard known >= 0 else { return false }
+    let relation = table.model.relations[known]
+    guard let slot = relation.keySlot, let inverse = relation.unorderedInverse,
+      relation.onlyDestination == other.table.entity.id, other.table.isOfSameScope(as: table), other !== self,
+      other.flags.isDisjoint(with: [.isDeleted, .isDead, .isAwaking]), table.draftKey(slot, Int(row)) == nil
+    else { return false }
+    table.setDraft(slot, Int(row), key: other.key)
+    other.noteChange()
+    other.pending(inverse).add(key, isNew: true)
+    return true
+  }
+
   // MARK: One side only
 
   private func half(_ relation: Relation, add other: NSManagedObject) {
@@ -222,7 +257,9 @@ extension NSManagedObject {
     }
   }
 
-  private func pending(_ relation: Relation) -> PendingLinks { ensureChanges().pendingLinks(relation.id) }
+  private func pending(_ relation: Relation) -> PendingLinks { pending(relation.id) }
+
+  private func pending(_ relation: RelationshipID) -> PendingLinks { ensureChanges().pendingLinks(relation) }
 
   /// An ordered relationship is changed as a whole list.
   private func loadList(_ relation: Relation) {

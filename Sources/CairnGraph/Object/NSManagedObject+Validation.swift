@@ -50,8 +50,8 @@ struct EntityRules {
 extension NSManagedObject {
   /// Throws 1550 to 1690 for one property that breaks its rules, 1560 for several.
   final func validateProperties() throws {
+    guard table.hasPropertyRules else { return }
     let rules = table.rules
-    if rules.attributes.isEmpty, rules.relationships.isEmpty { return }
     var errors: [NSError] = []
     for rule in rules.attributes { check(rule, &errors) }
     for rule in rules.relationships { check(rule, &errors) }
@@ -112,6 +112,7 @@ extension NSManagedObject {
 
   /// Throws 1600 for relationships with the deny rule that lead to objects that aren't deleted.
   final func validateDenyRules() throws {
+    guard table.hasDenyRules else { return }
     var errors: [NSError] = []
     for relation in table.rules.denying {
       let left = destinations(ofAny: relation).filter { !$0.isDeleted }

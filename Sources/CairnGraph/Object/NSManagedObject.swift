@@ -146,6 +146,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   /// Whether no property was read yet since the object was fetched or refreshed.
   public final var isFault: Bool { flags.contains(.isFault) }
 
+  /// Identity: two objects are equal when they are one.
+  public final override func isEqual(_ object: Any?) -> Bool { object as? NSManagedObject === self }
+
+  public final override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
+
   open override var description: String {
     let state =
       flags.contains(.isDead)

@@ -9,27 +9,31 @@ public import Foundation
 /// never changes and differs from the temporary one. Equal IDs name the same object, and equality and hashing
 /// look at numbers only.
 ///
-/// Sendable: everything but the weak reference is constant, and that one is written by the initialiser only.
+/// Sendable: all of it is constant.
 public final class NSManagedObjectID: NSObject, NSFetchRequestResult, NSCopying, @unchecked Sendable {
-  /// Where a key comes from: the store, or the context that made up a temporary one.
-  let origin: UUID
-  let root: EntityID
+  let space: IDSpace
   /// Positive when permanent, negative when temporary.
   let key: Int64
 
+  /// Where the key comes from: the store, or the context that made up a temporary one.
+  var origin: UUID { space.origin }
+  var root: EntityID { space.root }
+
   /// The concrete entity of the object, as far as it was known when the ID was made.
-  public let entity: NSEntityDescription
+  public var entity: NSEntityDescription { space.entity }
   /// nil for a temporary ID, and when the store is gone.
-  public private(set) weak var persistentStore: NSPersistentStore?
+  public var persistentStore: NSPersistentStore? { space.store }
 
   public var isTemporaryID: Bool { key < 0 }
 
-  init(key: Int64, entity: CompiledEntity, store: NSPersistentStore?, origin: UUID) {
+  init(_ key: Int64, in space: IDSpace) {
     self.key = key
-    self.entity = entity.description
-    root = entity.schema.root
-    persistentStore = store
-    self.origin = origin
+    self.space = space
+  }
+
+  /// For a single ID: those of many objects share a space.
+  convenience init(key: Int64, entity: CompiledEntity, store: NSPersistentStore?, origin: UUID) {
+    self.init(key, in: IDSpace(entity, store, origin: origin))
   }
 
   /// `x-coredata://<store>/<entity>/p<key>`, or `x-coredata:///<entity>/t<context><number>` when temporary.
@@ -52,18 +56,32 @@ public final class NSManagedObjectID: NSObject, NSFetchRequestResult, NSCopying,
 
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? NSManagedObjectID else { return false }
-    return key == other.key && root == other.root && origin == other.origin
+    if key != other.key { return false }
+    return space === other.space || root == other.root && origin == other.origin
   }
 
-  public override var hash: Int {
-    var hasher = Hasher()
-    hasher.combine(key)
-    hasher.combine(root)
-    return hasher.finalize()
-  }
+  /// The key: whoever keeps IDs in a set scatters them once more.
+  public override var hash: Int { Int(truncatingIfNeeded: key) }
 
   /// Itself: an ID never changes.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   public override var description: String { "<\(uriRepresentation().absoluteString)>" }
+}
+
+/// What the IDs of one entity in one store or context have in common, kept once.
+///
+/// Sendable: everything but the weak reference is constant, and that one is written by the initialiser only.
+final class IDSpace: @unchecked Sendable {
+  let origin: UUID
+  let root: EntityID
+  let entity: NSEntityDescription
+  private(set) weak var store: NSPersistentStore?
+
+  init(_ entity: CompiledEntity, _ store: NSPersistentStore?, origin: UUID) {
+    self.entity = entity.description
+    root = entity.schema.root
+    self.store = store
+    self.origin = origin
+  }
 }

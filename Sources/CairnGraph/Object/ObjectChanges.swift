@@ -5,17 +5,19 @@ import Foundation
 
 /// The unsaved side of one object. Confined to its context's queue.
 final class ObjectChanges {
+  // Unchecked exclusivity, here and in `PendingLinks`: both are confined to the context's queue, and no access
+  // to a field calls out.
   /// By slot; keys of unsaved objects are negative. A new object's slots are in the draft instead.
-  var values: [Int: Value] = [:]
+  @exclusivity(unchecked) var values: SmallMap<Int, Value> = [:]
   /// Kept when the object is saved.
   var transients: [String: Any?] = [:]
-  private(set) var links: [RelationshipID: PendingLinks] = [:]
+  @exclusivity(unchecked) private(set) var links: SmallMap<RelationshipID, PendingLinks> = [:]
   /// Results of fetched properties, kept until the object is refreshed.
   var fetched: [String: NSArray] = [:]
   /// To-many relationships that were read since the object was a fault.
   var readRelations: Set<RelationshipID> = []
   /// `values` as they were when the event began; of a new object, its whole row.
-  private(set) var valuesBeforeEvent: [Int: Value]?
+  private(set) var valuesBeforeEvent: SmallMap<Int, Value>?
 
   /// The key that a new object will have, once it was asked for its permanent ID.
   var reservedKey: Int64?
@@ -44,7 +46,7 @@ final class ObjectChanges {
   func beginEvent() { valuesBeforeEvent = values }
 
   func beginEvent(row: [Value]) {
-    valuesBeforeEvent = Dictionary(uniqueKeysWithValues: row.enumerated().map { ($0, $1) })
+    valuesBeforeEvent = SmallMap(uniqueKeysWithValues: row.enumerated().map { ($0, $1) })
   }
 
   func endEvent() {
@@ -60,14 +62,14 @@ final class PendingLinks {
   /// For an ordered to-many that was changed: the whole list.
   var list: OrderedKeys? { didSet { isOfEvent = true } }
   /// Added to an unordered to-many. Only filled while nothing was removed: see `add`.
-  private(set) var added: [Int64] = []
+  @exclusivity(unchecked) private(set) var added: [Int64] = []
   /// For an unordered to-many: whether a key was added (true) or removed (false). Has all changes, and `added`
   /// none, once it isn't empty.
-  private var changed: [Int64: Bool] = [:]
+  @exclusivity(unchecked) private var changed: [Int64: Bool] = [:]
   /// The stored members, once they were asked for.
   var storedMembers: Set<Int64>?
   /// Whether the event that goes on has changed something here.
-  var isOfEvent = false
+  @exclusivity(unchecked) var isOfEvent = false
 
   /// Adds a key to an unordered to-many. `isNew`: the caller knows that it is no member; then a long run of
   /// additions costs no look-ups.

@@ -178,7 +178,7 @@ extension Column {
 
   // MARK: Copying values of fixed width
 
-  private static func copyValues(
+  static func copyValues(
     _ source: UnsafeMutableRawPointer, _ from: Layout, _ range: Range<Int>,
     to target: UnsafeMutableRawPointer,
     _ to: Layout, at start: Int

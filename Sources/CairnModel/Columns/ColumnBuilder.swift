@@ -8,25 +8,60 @@ import Foundation
 /// returns is Sendable. Putting in a value of another family than the builder's type is a programmer error.
 public final class ColumnBuilder {
   public let type: ValueType
-  public private(set) var count = 0
-  private var integers: ContiguousArray<Int64> = []
-  private var doubles: ContiguousArray<Double> = []
-  private var decimals: ContiguousArray<Decimal> = []
-  private var uuids: ContiguousArray<UUID> = []
-  private var strings: ContiguousArray<String> = []
-  private var blobs: ContiguousArray<Data> = []
-  private var nullWords: ContiguousArray<UInt64> = []
+  // Unchecked exclusivity, since new objects are written here value by value: a builder is confined to whoever
+  // made it, and no access to a field calls out, so that no two can overlap.
+  @exclusivity(unchecked) @usableFromInline var rowCount = 0
+  /// Integers, or doubles: eight bytes a row. Rows at and after `wordCapacity` have no place yet.
+  @exclusivity(unchecked) @usableFromInline var words: UnsafeMutableRawPointer
+  @exclusivity(unchecked) @usableFromInline var wordCapacity = 0
+  @exclusivity(unchecked) private var decimals: ContiguousArray<Decimal> = []
+  @exclusivity(unchecked) private var uuids: ContiguousArray<UUID> = []
+  @exclusivity(unchecked) private var strings: ContiguousArray<String> = []
+  @exclusivity(unchecked) private var blobs: ContiguousArray<Data> = []
+  @exclusivity(unchecked) private var nullWords: ContiguousArray<UInt64> = []
 
   public init(_ type: ValueType) {
     self.type = type
+    words = .allocate(byteCount: 0, alignment: 16)
   }
+
+  deinit { words.deallocate() }
+
+  @inlinable public var count: Int { rowCount }
 
   public func reserveCapacity(_ rows: Int) {
     switch Column.Layout.fixed(for: type) {
-    case nil: integers.reserveCapacity(rows)
-    case .double, .float: doubles.reserveCapacity(rows)
+    case nil, .double, .float: if rows > wordCapacity { growWords(to: rows) }
     default: break
     }
+  }
+
+  /// Makes room for the row behind the last one.
+  @usableFromInline @inline(never)
+  func growWords() { growWords(to: max(2 * rowCount, 8)) }
+
+  private func growWords(to capacity: Int) {
+    let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity * 8, alignment: 16)
+    grown.copyMemory(from: words, byteCount: min(rowCount, wordCapacity) * 8)
+    words.deallocate()
+    words = grown
+    wordCapacity = capacity
+  }
+
+  /// Where the eight bytes of a row are, which has to be there.
+  private func word(_ row: Int) -> UnsafeMutableRawPointer {
+    precondition(row >= 0 && row < rowCount && row < wordCapacity, "row \(row) of a builder that has \(rowCount)")
+    return words + 8 * row
+  }
+
+  private subscript(integer row: Int) -> Int64 {
+    get { word(row).load(as: Int64.self) }
+    set { word(row).storeBytes(of: newValue, as: Int64.self) }
+  }
+
+  private subscript(double row: Int) -> Double {
+    get { word(row).load(as: Double.self) }
+    set { word(row).storeBytes(of: newValue, as: Double.self) }
   }
 
   // MARK: Adding rows
@@ -34,30 +69,34 @@ public final class ColumnBuilder {
   public func appendNull() {
     setNullBit(count, true)
     switch Column.Layout.fixed(for: type) {
-    case nil: integers.append(0)
-    case .double, .float: doubles.append(0)
+    case nil: return append(0 as Int64)
+    case .double, .float: return append(0 as Double)
     case .decimal: decimals.append(0)
     case .uuid: uuids.append(ColumnBuilder.zeroUUID)
     default: if isText { strings.append("") } else { blobs.append(Data()) }
     }
-    count += 1
+    rowCount += 1
   }
 
   /// Adds an integer, truth value (0 or 1) or key.
+  @inlinable
   public func append(_ value: Int64) {
-    integers.append(value)
-    count += 1
+    if rowCount >= wordCapacity { growWords() }
+    (words + 8 &* rowCount).storeBytes(of: value, as: Int64.self)
+    rowCount &+= 1
   }
 
   /// Adds a double, float or date (seconds since 2001).
+  @inlinable
   public func append(_ value: Double) {
-    doubles.append(value)
-    count += 1
+    if rowCount >= wordCapacity { growWords() }
+    (words + 8 &* rowCount).storeBytes(of: value, as: Double.self)
+    rowCount &+= 1
   }
 
   public func append(_ value: String) {
     strings.append(value)
-    count += 1
+    rowCount += 1
   }
 
   // One for each width, since a generic function called from another module isn't specialised.
@@ -75,12 +114,14 @@ public final class ColumnBuilder {
   @inline(__always)
   private func appendIntegers<T: FixedWidthInteger>(_ values: UnsafeBufferPointer<T>, _ null: T?) {
     let first = count
-    integers.append(contentsOf: values.lazy.map { Int64($0) })
-    count += values.count
+    if first + values.count > wordCapacity { growWords(to: max(first + values.count, 2 * first)) }
+    let new = (words + 8 * first).assumingMemoryBound(to: Int64.self)
+    for i in values.indices { new[i] = Int64(values[i]) }
+    rowCount += values.count
     guard let null else { return }
     for i in values.indices where values[i] == null {
       setNullBit(first + i, true)
-      integers[first + i] = 0
+      new[i] = 0
     }
   }
 
@@ -91,13 +132,13 @@ public final class ColumnBuilder {
     }
     if value.isNull { return appendNull() }
     switch Column.Layout.fixed(for: type) {
-    case nil: integers.append(value.storedInteger)
-    case .double, .float: doubles.append(value.storedDouble)
+    case nil: return append(value.storedInteger)
+    case .double, .float: return append(value.storedDouble)
     case .decimal: decimals.append(value.storedDecimal)
     case .uuid: uuids.append(value.storedUUID)
     default: if isText { strings.append(value.storedString) } else { blobs.append(value.storedData) }
     }
-    count += 1
+    rowCount += 1
   }
 
   // MARK: Changing and reading rows
@@ -110,8 +151,8 @@ public final class ColumnBuilder {
     }
     setNullBit(row, value.isNull)
     switch Column.Layout.fixed(for: type) {
-    case nil: integers[row] = value.isNull ? 0 : value.storedInteger
-    case .double, .float: doubles[row] = value.isNull ? 0 : value.storedDouble
+    case nil: self[integer: row] = value.isNull ? 0 : value.storedInteger
+    case .double, .float: self[double: row] = value.isNull ? 0 : value.storedDouble
     case .decimal: decimals[row] = value.isNull ? 0 : value.storedDecimal
     case .uuid: uuids[row] = value.isNull ? ColumnBuilder.zeroUUID : value.storedUUID
     default:
@@ -124,13 +165,13 @@ public final class ColumnBuilder {
   }
 
   public func set(_ value: Int64, at row: Int) {
+    self[integer: row] = value
     setNullBit(row, false)
-    integers[row] = value
   }
 
   public func set(_ value: Double, at row: Int) {
+    self[double: row] = value
     setNullBit(row, false)
-    doubles[row] = value
   }
 
   public func set(_ value: String, at row: Int) {
@@ -138,24 +179,32 @@ public final class ColumnBuilder {
     strings[row] = value
   }
 
+  /// Whether all integers are 0 or more, as the keys of saved rows are.
+  package var holdsNoNegative: Bool {
+    let values = words.assumingMemoryBound(to: Int64.self)
+    var all: Int64 = 0
+    for row in 0..<min(rowCount, wordCapacity) { all |= values[row] }
+    return all >= 0
+  }
+
   public func isNull(_ row: Int) -> Bool {
     let word = row >> 6
     return word < nullWords.count && nullWords[word] & (1 << UInt64(row & 63)) != 0
   }
 
-  public func integer(_ row: Int) -> Int64 { integers[row] }
-  public func double(_ row: Int) -> Double { doubles[row] }
+  public func integer(_ row: Int) -> Int64 { self[integer: row] }
+  public func double(_ row: Int) -> Double { self[double: row] }
   public func string(_ row: Int) -> String { strings[row] }
 
   public func value(_ row: Int) -> Value {
     if isNull(row) { return .null }
     switch type {
-    case .int16, .int32, .int64: return .int(integers[row])
-    case .bool: return .bool(integers[row] != 0)
-    case .key: return .key(integers[row])
-    case .double: return .double(doubles[row])
-    case .float: return .float(Float(doubles[row]))
-    case .date: return .date(Date(timeIntervalSinceReferenceDate: doubles[row]))
+    case .int16, .int32, .int64: return .int(self[integer: row])
+    case .bool: return .bool(self[integer: row] != 0)
+    case .key: return .key(self[integer: row])
+    case .double: return .double(self[double: row])
+    case .float: return .float(Float(self[double: row]))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: self[double: row]))
     case .decimal: return .decimal(decimals[row])
     case .uuid: return .uuid(uuids[row])
     case .string: return .string(strings[row])
@@ -181,8 +230,9 @@ public final class ColumnBuilder {
       }
     switch Column.Layout.fixed(for: type) {
     case nil: return integerColumn(nulls)
-    case .double: return fixedColumn(.double, doubles, nulls)
-    case .float: return fixedColumn(.float, ContiguousArray(doubles.map { Float($0) }), nulls)
+    case .double: return wordColumn(.double, nulls)
+    case .float:
+      return fixedColumn(.float, ContiguousArray((0..<count).map { Float(self[double: $0]) }), nulls)
     case .decimal: return fixedColumn(.decimal, decimals, nulls)
     case .uuid: return fixedColumn(.uuid, uuids, nulls)
     default: return bytesColumn(nulls)
@@ -190,9 +240,25 @@ public final class ColumnBuilder {
   }
 
   private func integerColumn(_ nulls: Bitmap?) -> Column {
-    let wide = fixedColumn(.int64, integers, nulls)
-    // Appending to an empty column narrows.
-    return Column.empty(type: type, capacity: count).appending(wide, 0..<count, capacity: count)
+    let values = words.assumingMemoryBound(to: Int64.self)
+    var zone = Zone()
+    for row in 0..<count where nulls == nil || !isNull(row) {
+      zone.minInteger = min(zone.minInteger, values[row])
+      zone.maxInteger = max(zone.maxInteger, values[row])
+    }
+    // Nulls hold 0, which every layout has.
+    let layout = Column.Layout.narrowest(for: zone)
+    let storage = ColumnStorage(layout: layout, capacity: count)
+    Column.copyValues(words, .int64, 0..<count, to: storage.memory, layout, at: 0)
+    return Column(
+      type: type, layout: layout, count: count, nulls: nulls, storage: storage, pool: nil, poolCount: 0,
+      zone: zone)
+  }
+
+  private func wordColumn(_ layout: Column.Layout, _ nulls: Bitmap?) -> Column {
+    let storage = ColumnStorage(layout: layout, capacity: count)
+    storage.memory.copyMemory(from: words, byteCount: 8 * count)
+    return Column(measuring: type, layout: layout, count: count, nulls: nulls, storage: storage)
   }
 
   private func fixedColumn<T>(_ layout: Column.Layout, _ values: ContiguousArray<T>, _ nulls: Bitmap?)
