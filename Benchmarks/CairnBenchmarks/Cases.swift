@@ -23,33 +23,34 @@ struct Cases {
     }
 
     let lateUnited = KnownAnswers.lateUnitedCount
-    all = [
-      compared("load", goal: 0.15, runCount: 3, ours.load, theirs?.load),
-      compared(
-        "late UA flights, no index: keys", goal: 0.06, knownCount: lateUnited, ours.lateUnitedKeys,
-        theirs?.lateUnitedKeys),
-      compared(
-        "late UA flights, no index: count", goal: 0.04, knownCount: lateUnited, ours.lateUnitedCount,
-        theirs?.lateUnitedCount),
-      compared(
-        "late UA flights, index: keys", goal: 1.5, knownCount: lateUnited, ours.lateUnitedKeysByIndex,
-        theirs?.lateUnitedKeysByIndex),
-      compared(
-        "sort by 2 columns: first 100", goal: 0.03, knownCount: 100, ours.first100ByDelay,
-        theirs?.first100ByDelay),
-      compared(
-        "sort by 2 columns: all", goal: 0.06, knownCount: KnownAnswers.flightCount, ours.allByDelay,
-        theirs?.allByDelay),
-      compared(
-        "average by airline", goal: 0.01, knownCount: KnownAnswers.airlineCount, ours.averageDelays,
-        theirs?.averageDelays),
-      compared("100,000 random rows by key", goal: 0.10, ours.randomRows, theirs?.randomRows),
-      compared("update 10 %", goal: 0.3, ours.updateTenth, theirs?.updateTenth),
-      compared("delete 10 %", goal: 0.3, ours.deleteTenth, theirs?.deleteTenth),
-      compared("memory", goal: 0.6, unit: .megabytes, runCount: 1, ours.memory, theirs?.memory),
-      Self.flatCommit(rowCount: 100_000, data, ours),
-      Self.flatCommit(rowCount: 1_000_000, data, ours),
-    ] + ObjectCases().all(data, peer: peer, theirs)
+    all =
+      [
+        compared("load", goal: 0.15, runCount: 3, ours.load, theirs?.load),
+        compared(
+          "late UA flights, no index: keys", goal: 0.06, knownCount: lateUnited, ours.lateUnitedKeys,
+          theirs?.lateUnitedKeys),
+        compared(
+          "late UA flights, no index: count", goal: 0.04, knownCount: lateUnited, ours.lateUnitedCount,
+          theirs?.lateUnitedCount),
+        compared(
+          "late UA flights, index: keys", goal: 1.5, knownCount: lateUnited, ours.lateUnitedKeysByIndex,
+          theirs?.lateUnitedKeysByIndex),
+        compared(
+          "sort by 2 columns: first 100", goal: 0.03, knownCount: 100, ours.first100ByDelay,
+          theirs?.first100ByDelay),
+        compared(
+          "sort by 2 columns: all", goal: 0.06, knownCount: KnownAnswers.flightCount, ours.allByDelay,
+          theirs?.allByDelay),
+        compared(
+          "average by airline", goal: 0.01, knownCount: KnownAnswers.airlineCount, ours.averageDelays,
+          theirs?.averageDelays),
+        compared("100,000 random rows by key", goal: 0.10, ours.randomRows, theirs?.randomRows),
+        compared("update 10 %", goal: 0.3, ours.updateTenth, theirs?.updateTenth),
+        compared("delete 10 %", goal: 0.3, ours.deleteTenth, theirs?.deleteTenth),
+        compared("memory", goal: 0.6, unit: .megabytes, runCount: 1, ours.memory, theirs?.memory),
+        Self.flatCommit(rowCount: 100_000, data, ours),
+        Self.flatCommit(rowCount: 1_000_000, data, ours),
+      ] + ObjectCases().all(data, peer: peer, theirs)
   }
 
   /// Cairn against itself: a commit costs what it changes, not what the store holds, so a store of

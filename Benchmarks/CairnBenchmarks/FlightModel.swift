@@ -86,7 +86,8 @@ enum FlightModel {
     let entity = NSEntityDescription()
     entity.name = name
     entity.setManagedObjectClass(type)
-    func attributes(_ names: [String], _ type: NSAttributeDescription.AttributeType) -> [NSPropertyDescription]
+    func attributes(_ names: [String], _ type: NSAttributeDescription.AttributeType)
+      -> [NSPropertyDescription]
     {
       names.map { name in
         let attribute = NSAttributeDescription()

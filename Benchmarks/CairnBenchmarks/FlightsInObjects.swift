@@ -24,7 +24,8 @@ struct FlightsInObjects {
 
   /// The same store as rows.
   func rows() throws -> FlightsInCairn {
-    guard let store = container.persistentStoreCoordinator.persistentStores.first?.store as? MemoryStore else {
+    guard let store = container.persistentStoreCoordinator.persistentStores.first?.store as? MemoryStore
+    else {
       throw BenchmarkError("the container has no in-memory store")
     }
     return FlightsInCairn(data, in: store)

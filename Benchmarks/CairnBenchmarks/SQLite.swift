@@ -131,7 +131,9 @@ final class Statement {
     return library.columnType(handle, column) == null ? nil : library.columnInt(handle, column)
   }
 
-  func optionalText(_ column: Int32) -> String? { library.columnText(handle, column).map { String(cString: $0) } }
+  func optionalText(_ column: Int32) -> String? {
+    library.columnText(handle, column).map { String(cString: $0) }
+  }
 
   func int64(_ column: Int) -> Int64 { library.columnInt64(handle, Int32(column)) }
 

@@ -196,8 +196,9 @@ struct ChangeSetBuilder {
 
   /// By entity, and by key within; each object once.
   private func grouped(_ objects: [NSManagedObject]) -> [(EntityID, [NSManagedObject])] {
-    if objects.isEmpty { return [] }
-    let groups = Dictionary(grouping: objects) { $0.table.entity.id }
+    guard let first = objects.first?.table.entity.id else { return [] }
+    let isOneEntity = objects.allSatisfy { $0.table.entity.id == first }
+    let groups = isOneEntity ? [first: objects] : Dictionary(grouping: objects) { $0.table.entity.id }
     return groups.sorted { $0.key < $1.key }.map { entity, members in
       var result: [NSManagedObject] = []
       for object in ascending(members) where result.last !== object {

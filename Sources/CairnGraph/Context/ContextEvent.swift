@@ -45,8 +45,10 @@ extension NSManagedObjectContext {
     event = ContextEvent()
     event.firstInserted = inserted.count
     event.unpropagated = past.unpropagated
-    var new = inserted[past.firstInserted...].compactMap(\.self)
-    new += past.appeared.filter { !$0.flags.contains(.isDead) && !$0.isDeleted }
+    var new = inserted[past.firstInserted...].compactMap { $0 }
+    if !past.appeared.isEmpty {
+      new += past.appeared.filter { !$0.flags.contains(.isDead) && !$0.isDeleted }
+    }
     for object in new { endEvent(object) }
     if !new.isEmpty {
       let set = Set(new)

@@ -13,7 +13,7 @@ import Foundation
 final class IdentityMap {
   private typealias Page = UnsafeMutablePointer<NSManagedObject?>
 
-  private static let pageSize = 512
+  static let pageSize = 512
   /// Keys beyond take a dictionary, so that one stray key doesn't cost an array of its size.
   private static let denseLimit: Int64 = 1 << 28
 

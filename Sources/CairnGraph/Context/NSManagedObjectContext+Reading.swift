@@ -37,7 +37,8 @@ extension NSManagedObjectContext {
       known.chunk = nil
     } else if !objectID.isTemporaryID, let scope = scope(origin: objectID.origin) {
       let entity = compiledEntity(objectID.entity).id
-      if let object = scope.register(try rows([RowKey(entity: entity, id: objectID.key)], in: scope)).first {
+      if let found = try newestRow(RowKey(entity: entity, id: objectID.key), in: scope) {
+        let object = scope.register(found)
         object.fire()
         return object
       }
@@ -118,12 +119,21 @@ extension NSManagedObjectContext {
   }
 
   final func row(_ key: RowKey, in scope: StoreScope) -> FetchedRow? {
-    keepingError { try rows([key], in: scope) }.flatMap { batch in
-      if batch.count == 0 { return nil }
-      let chunk = batch.chunk(0)
-      return FetchedRow(
-        table: scope.table(chunk.entity), chunk: chunk, row: batch.row(0), key: chunk.key(batch.row(0)))
+    keepingError { try newestRow(key, in: scope) }
+  }
+
+  private final func newestRow(_ key: RowKey, in scope: StoreScope) throws -> FetchedRow? {
+    guard let store = scope.singleRows else {
+      let batch = try rows([key], in: scope)
+      return batch.count == 0 ? nil : fetched(batch.chunk(0), batch.row(0), scope)
     }
+    guard let found = try store.row(key, in: store.snapshot()) else { return nil }
+    try scope.table(found.chunk.entity).check(found.chunk)
+    return fetched(found.chunk, found.row, scope)
+  }
+
+  private final func fetched(_ chunk: Chunk, _ row: Int, _ scope: StoreScope) -> FetchedRow {
+    FetchedRow(table: scope.table(chunk.entity), chunk: chunk, row: row, key: chunk.key(row))
   }
 
   final func loadRow(of object: NSManagedObject) -> (chunk: Chunk, row: Int)? {
@@ -139,14 +149,14 @@ extension NSManagedObjectContext {
   final func storedKeys(of relation: Relation, from source: RowKey, in scope: StoreScope) -> ArraySlice<
     RowKey
   > {
-    keepingError {
+    keepingError { () throws -> ArraySlice<RowKey>? in
       guard let store = scope.store?.store else { return [] }
       return try store.related([source], through: relation.id, in: store.snapshot())[0]
     } ?? []
   }
 
   /// Does work under a getter: an error is kept for the next fetch or save.
-  private final func keepingError<T>(_ work: () throws -> T) -> T? {
+  private final func keepingError<T>(_ work: () throws -> T?) -> T? {
     do {
       return try work()
     } catch {

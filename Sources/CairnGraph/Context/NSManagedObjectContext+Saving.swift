@@ -153,14 +153,23 @@ extension NSManagedObjectContext {
   }
 
   private final func settle(_ objects: [NSManagedObject], _ scope: StoreScope) {
+    if objects.isEmpty { return }
     let batch = try? rows(objects.map { RowKey(entity: $0.table.entity.id, id: $0.key) }, in: scope)
+    let chunks = batch?.chunks ?? []
+    let places = batch?.places ?? []
     var next = 0
     for object in objects {
-      guard let batch, next < batch.count, batch.key(next).id == object.key else {
+      guard next < places.count else {
         object.settle(on: nil, 0)
         continue
       }
-      object.settle(on: batch.chunk(next), batch.row(next))
+      let chunk = chunks[Int(places[next].chunk)]
+      let row = Int(places[next].row)
+      guard chunk.key(row) == object.key else {
+        object.settle(on: nil, 0)
+        continue
+      }
+      object.settle(on: chunk, row)
       next += 1
     }
   }
@@ -183,7 +192,7 @@ extension NSManagedObjectContext {
       name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: report.ids.userInfo)
     SaveMailbox.deliver(report.ids, from: self)
     for object in report.deleted { kill(object) }
-    collectInstalment()
+    collectInstalment(afterInserting: report.inserted.count)
   }
 }
 

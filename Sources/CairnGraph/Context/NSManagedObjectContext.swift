@@ -66,26 +66,28 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// newest commit of its store, whatever the interval.
   public final var stalenessInterval: TimeInterval = -1
 
+  // Unchecked exclusivity where it says so: a context is confined to its queue, and no access to one of these is in
+  // progress while code is called that could reach it again: each is read or written whole, or appended to.
   final var coordinator: NSPersistentStoreCoordinator?
   final var compiled: CompiledModel?
   /// See `scopes`.
-  final var knownScopes: [StoreScope] = []
+  @exclusivity(unchecked) final var knownScopes: [StoreScope] = []
   /// Of stores that were removed: their objects still refer to them.
   final var retired: [StoreScope] = []
-  private final var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
+  @exclusivity(unchecked) private final var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
   private final var mailbox: SaveMailbox?
 
-  final var inserted: [NSManagedObject?] = []
-  final var insertedCount = 0
+  @exclusivity(unchecked) final var inserted: [NSManagedObject?] = []
+  @exclusivity(unchecked) final var insertedCount = 0
   /// The temporary key of `inserted[i]` is -(temporaryBase + i + 1).
-  private final var temporaryBase: Int64 = 0
-  final var updatedList: [NSManagedObject] = []
-  final var updatedCount = 0
-  final var deleted: [NSManagedObject] = []
+  @exclusivity(unchecked) private final var temporaryBase: Int64 = 0
+  @exclusivity(unchecked) final var updatedList: [NSManagedObject] = []
+  @exclusivity(unchecked) final var updatedCount = 0
+  @exclusivity(unchecked) final var deleted: [NSManagedObject] = []
   /// New objects that were deleted again: they hold rows of drafts until the next save or rollback.
   final var withdrawn: [NSManagedObject] = []
   /// What has happened since the last `processPendingChanges`.
-  final var event = ContextEvent()
+  @exclusivity(unchecked) final var event = ContextEvent()
   /// The new objects as the last event has told of them, if all were of that event: a save tells of the same.
   final var recentlyInserted: Set<NSManagedObject>?
   final var isProcessing = false
@@ -93,7 +95,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var watched: [NSManagedObject] = []
   final var externalLinks: [ExternalLink] = []
   /// The row that the object in the making is for.
-  final var fetchedRow: FetchedRow?
+  @exclusivity(unchecked) final var fetchedRow: FetchedRow?
   final var observers: [ObjectIdentifier: [ObjectObserver]] = [:]
   /// What went wrong under a getter, which can't throw: the next fetch or save does.
   final var deferredError: (any Error)?
@@ -390,8 +392,9 @@ extension NSManagedObjectContext {
 
   // MARK: Letting go
 
-  final func collectInstalment() {
+  /// Looks at more objects than there are new ones, so that a long import doesn't keep what it has saved.
+  final func collectInstalment(afterInserting count: Int = 0) {
     if retainsRegisteredObjects { return }
-    for scope in knownScopes { scope.collect(pageCount: 2) }
+    for scope in knownScopes { scope.collect(pageCount: 2 + 2 * count / IdentityMap.pageSize) }
   }
 }

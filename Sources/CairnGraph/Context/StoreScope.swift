@@ -11,6 +11,8 @@ final class StoreScope {
   let model: CompiledModel
   private let contextReference: Unmanaged<NSManagedObjectContext>
   fileprivate(set) var store: NSPersistentStore?
+  /// The store, if single rows can be had from it.
+  private(set) var singleRows: (any SingleRowStore)?
   /// By entity, made when first used.
   private var tables: [EntityTable?]
   /// By root entity: every saved object that the context knows.
@@ -22,6 +24,7 @@ final class StoreScope {
   init(_ model: CompiledModel, _ store: NSPersistentStore?, _ context: NSManagedObjectContext) {
     self.model = model
     self.store = store
+    singleRows = store?.store as? any SingleRowStore
     contextReference = .passUnretained(context)
     tables = model.entities.map { _ in nil }
     maps = model.entities.map { _ in IdentityMap() }
@@ -36,6 +39,7 @@ final class StoreScope {
 
   func adoptStore(_ store: NSPersistentStore) {
     self.store = store
+    singleRows = store.store as? any SingleRowStore
   }
 
   func table(_ id: EntityID) -> EntityTable {

@@ -50,7 +50,8 @@ public final class ColumnBuilder {
 
   /// Where the eight bytes of a row are, which has to be there.
   private func word(_ row: Int) -> UnsafeMutableRawPointer {
-    precondition(row >= 0 && row < rowCount && row < wordCapacity, "row \(row) of a builder that has \(rowCount)")
+    precondition(
+      row >= 0 && row < rowCount && row < wordCapacity, "row \(row) of a builder that has \(rowCount)")
     return words + 8 * row
   }
 

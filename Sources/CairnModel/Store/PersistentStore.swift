@@ -66,6 +66,13 @@ public protocol PersistentStore: AnyObject, Sendable {
   func close() throws
 }
 
+/// What this package's own stores can do besides: hand out one row without the arrays of a batch, which cost
+/// more than finding it.
+package protocol SingleRowStore: PersistentStore {
+  /// What `rows` finds for one key; nil where it finds nothing.
+  func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)?
+}
+
 /// One generation of a store. Made by the store; only it can read what is inside.
 public protocol StoreSnapshot: AnyObject, Sendable {
   var generation: Generation { get }

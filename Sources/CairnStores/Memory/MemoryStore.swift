@@ -75,3 +75,9 @@ public final class MemoryStore: PersistentStore {
 }
 
 extension MemoryStore: CheckingStore {}
+
+extension MemoryStore: SingleRowStore {
+  package func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)? {
+    try engine.row(key, in: snapshot)
+  }
+}

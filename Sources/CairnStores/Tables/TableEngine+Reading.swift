@@ -66,6 +66,11 @@ extension TableEngine {
     return RowBatch(chunks: chunks, places: places)
   }
 
+  /// What `rows` finds for one key.
+  package func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)? {
+    try tables(of: snapshot).locate(key.id, in: requireEntity(key.entity).root)
+  }
+
   private func query(_ request: StoreRequest, _ tables: TableSnapshot) throws -> RowQuery {
     try RowQuery(
       entity: request.entity, includesSubentities: request.includesSubentities, predicate: request.predicate,
