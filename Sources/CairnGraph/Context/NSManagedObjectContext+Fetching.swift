@@ -8,22 +8,49 @@ public import CairnModel
 import Foundation
 
 extension NSManagedObjectContext {
-  /// The objects that satisfy the request, in order; the same row is the same instance within the context.
-  /// An object that is known already keeps the values it has, unless it is a fault.
+  /// What the request asks for: objects in order, by `resultType` their IDs, dictionaries, or one number. The same
+  /// row is the same instance within the context, and an object that is known already keeps the values it has,
+  /// unless it is a fault.
   ///
   /// Throws 134070 without a store, `StoreError` for names that the model doesn't have, for types that can't
-  /// be compared, and for what the store reports, and `PredicateEvaluationError` for what only an object showed
-  /// to be impossible. A `ResultType` that the entity's objects aren't of is a
-  /// programmer error.
+  /// be compared, for combinations that make no sense, and for what the store reports, and
+  /// `PredicateEvaluationError` for what only an object showed to be impossible. A `ResultType` that the results
+  /// aren't of is a programmer error.
   public final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
     let plan = try FetchPlan(request, in: self)
-    return typed(try plan.objects(), as: T.self)
+    return try plan.typedResults(plan.answers())
   }
 
-  /// How many objects `fetch` would return. Costs no objects, unless the predicate asks what columns can't
-  /// answer. Throws as `fetch`.
+  /// As `fetch`, for whoever doesn't know the type of the results.
+  @_disfavoredOverload
+  public final func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+    let plan = try FetchPlan(request, in: self)
+    return try plan.results(plan.answers())
+  }
+
+  /// The objects that satisfy the request, as a collection that loads them when they are looked at,
+  /// `fetchBatchSize` at a time (100 where that is 0): a million results take some megabytes. Unsaved changes
+  /// count as in `fetch`. Cairn's own, since an array can't be lazy. Throws as `fetch`.
+  public final func fetchLazily<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> NSFetchedObjects<T> {
+    NSFetchedObjects(try FetchPlan(request, in: self).lazyResults())
+  }
+
+  /// How many results `fetch` would return for objects. Costs no objects, unless the predicate asks what columns
+  /// can't answer. Throws as `fetch`.
   public final func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
     try FetchPlan(request, in: self).count()
+  }
+
+  /// Runs any request. An `NSAsynchronousFetchRequest` returns at once, and calls its block on the context's queue
+  /// later. Throws 134091 for a kind of request that a context doesn't know.
+  @discardableResult
+  public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    guard let request = request as? any RunsAsynchronously else {
+      throw NSError.coreData(
+        NSPersistentStoreUnsupportedRequestTypeError,
+        "a context can't execute a \(type(of: request)): use fetch(_:) for a fetch request")
+    }
+    return try request.start(in: self)
   }
 
   /// Cairn's own: figures over groups of saved rows, ordered by group, worked out on columns without making
@@ -46,136 +73,9 @@ extension NSManagedObjectContext {
       in: store.snapshot())
   }
 
-  /// The array as one of `T`. Looks at each class once, not at each object.
-  private final func typed<T: NSFetchRequestResult>(_ objects: [NSManagedObject], as type: T.Type) -> [T] {
-    if ObjectIdentifier(T.self) != ObjectIdentifier((any NSFetchRequestResult).self) {
-      var seen: ObjectIdentifier?
-      for object in objects where ObjectIdentifier(Swift.type(of: object)) != seen {
-        guard object is T else {
-          fatalError(
-            "the request's results are \(Swift.type(of: object)), not \(T.self): "
-              + NSManagedObjectContext.classRemedy(object.table.entity))
-        }
-        seen = ObjectIdentifier(Swift.type(of: object))
-      }
-    }
-    // T is a class that all of them are of, or a marker over AnyObject: one reference either way.
-    return unsafeBitCast(objects, to: [T].self)
-  }
-
   /// What to do when an entity's objects aren't of the expected class.
   static func classRemedy(_ entity: CompiledEntity) -> String {
     "the entity \"\(entity.name)\" names the class \"\(entity.description.managedObjectClassName ?? "")\"; "
       + "set its managedObjectClassName to String(reflecting:) of the class"
-  }
-}
-
-/// One fetch of one context.
-private struct FetchPlan {
-  let context: NSManagedObjectContext
-  /// One a store that has objects of the entity.
-  let sources: [Source]
-  let entity: CompiledEntity
-  let condition: FetchCondition
-  let order: ObjectOrder
-  /// Without a window; asks for what columns can answer.
-  let request: StoreRequest
-  let offset: Int
-  let limit: Int?
-  /// Objects of the entity's family whose rows don't count as they are: changed and deleted ones.
-  private(set) var stale: [NSManagedObject] = []
-  /// Those of them that may match as they are now, and new ones.
-  private(set) var changed: [NSManagedObject] = []
-
-  struct Source {
-    let scope: StoreScope
-    let store: any PersistentStore
-    let snapshot: any StoreSnapshot
-  }
-
-  init<T>(_ fetch: NSFetchRequest<T>, in context: NSManagedObjectContext) throws {
-    try context.throwDeferredError()
-    context.processPendingChanges()
-    self.context = context
-    let scopes = try context.requireStores()
-    let model = context.compiledModel
-    entity = try fetch.entity(in: model)
-    condition = try FetchCondition(fetch.predicateTree, of: entity.id, in: model.schema, context)
-    let keys = try fetch.sortKeys()
-    order = try ObjectOrder(keys, of: entity.id, in: model.schema)
-    request = StoreRequest(
-      entity: entity.id, includesSubentities: fetch.includesSubentities, predicate: condition.columns,
-      sort: order.isPlain ? keys.map(\.term) : [])
-    offset = max(fetch.fetchOffset, 0)
-    limit = fetch.fetchLimit > 0 ? fetch.fetchLimit : nil
-    let family = Set(fetch.includesSubentities ? entity.schema.concreteFamily : [entity.id])
-    sources = try scopes.compactMap { scope in
-      guard let store = scope.store?.store else { return nil }
-      let isServing = scopes.count == 1 || family.contains { context.serves(scope, $0) }
-      return isServing ? Source(scope: scope, store: store, snapshot: try store.snapshot()) : nil
-    }
-    guard fetch.includesPendingChanges, context.hasChanges else { return }
-    let updated = context.updated.filter { family.contains($0.table.entity.id) }
-    stale = updated + context.deleted.filter { family.contains($0.table.entity.id) }
-    changed =
-      updated.filter { !$0.flags.contains(.isInaccessible) }
-      + context.inserted.compactMap { object in
-        object.flatMap { family.contains($0.table.entity.id) ? $0 : nil }
-      }
-  }
-
-  func objects() throws -> [NSManagedObject] {
-    var request = request
-    if stale.isEmpty, changed.isEmpty, sources.count == 1, condition.rest == nil, order.isPlain {
-      request.offset = offset
-      request.limit = limit
-      return try rows(request, sources[0])
-    }
-    if condition.rest == nil, order.isPlain {
-      request.limit = limit.map { sum(sum($0, offset), stale.count) }
-    }
-    var result = try matchingChanges()
-    for (index, source) in sources.enumerated() {
-      let rows = try rows(request, source)
-      let fresh = stale.isEmpty ? rows : rows.filter { $0.flags.isDisjoint(with: [.isUpdated, .isDeleted]) }
-      let found = try condition.filter(fresh)
-      if !order.isPlain {
-        result += found
-      } else {
-        result = index == 0 ? order.merge(found, result) : order.merge(result, found)
-      }
-    }
-    if !order.isPlain { result = order.sort(result) }
-    return Array(result.dropFirst(offset).prefix(limit ?? result.count))
-  }
-
-  private func rows(_ request: StoreRequest, _ source: Source) throws -> [NSManagedObject] {
-    let batch = try context.checked(source.store.fetch(request, in: source.snapshot), in: source.scope)
-    return source.scope.register(batch)
-  }
-
-  func count() throws -> Int {
-    if condition.rest != nil { return try objects().count }
-    var total = try matchingChanges().count
-    for source in sources {
-      total += try source.store.count(request, in: source.snapshot)
-      let here = stale.filter { $0.table.scope === source.scope }
-      if here.isEmpty { continue }
-      var outdated = request
-      let keys = ExpressionTree.list(here.map { .constant(.key($0.key)) })
-      let isOutdated = PredicateTree.comparison(.init(.evaluatedObject, .isIn, keys))
-      outdated.predicate = request.predicate.map { .and([isOutdated, $0]) } ?? isOutdated
-      total -= try source.store.count(outdated, in: source.snapshot)
-    }
-    return min(max(total - offset, 0), limit ?? Int.max)
-  }
-
-  private func matchingChanges() throws -> [NSManagedObject] {
-    try changed.filter { try condition.holds($0) }
-  }
-
-  private func sum(_ a: Int, _ b: Int) -> Int {
-    let (sum, overflow) = a.addingReportingOverflow(b)
-    return overflow ? Int.max : sum
   }
 }

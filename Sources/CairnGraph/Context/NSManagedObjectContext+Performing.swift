@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     // Passed to one queue, which runs it once; what it captures is the caller's to hand over.
     nonisolated(unsafe) let block = block
     queue.async {
-      block()
+      self.asCurrent(block)
       self.endPerform()
     }
   }
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
   ) async throws(E) -> T {
     if schedule == .immediate, queue.isCurrent {
       defer { endPerform() }
-      return try block()
+      return try NSManagedObjectContext.result(of: block, in: self).get()
     }
     // The queue runs the block once, before the continuation resumes; nothing is touched from both sides at
     // once.
@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
     nonisolated(unsafe) var result: Result<T, E>?
     await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       queue.async {
-        result = NSManagedObjectContext.result(of: block)
+        result = NSManagedObjectContext.result(of: block, in: self)
         self.endPerform()
         continuation.resume()
       }
@@ -52,15 +52,38 @@ extension NSManagedObjectContext {
   /// that it may be nested. Doesn't process pending changes. On a main-queue context it traps after a minute if nobody serves the main queue.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
     var result: Result<T, E>?
-    queue.sync { result = NSManagedObjectContext.result(of: block) }
+    queue.sync { result = NSManagedObjectContext.result(of: block, in: self) }
     return try result.unsafelyUnwrapped.get()
   }
 
-  private static func result<T, E: Error>(of block: () throws(E) -> T) -> Result<T, E> {
-    do throws(E) {
-      return .success(try block())
-    } catch {
-      return .failure(error)
+  private static func result<T, E: Error>(
+    of block: () throws(E) -> T, in context: NSManagedObjectContext
+  ) -> Result<T, E> {
+    var result: Result<T, E>?
+    context.asCurrent {
+      do throws(E) {
+        result = .success(try block())
+      } catch {
+        result = .failure(error)
+      }
     }
+    return result.unsafelyUnwrapped
+  }
+
+  // MARK: The current context
+
+  private static let currentKey = "cairn.context"
+
+  /// The context whose block the thread is running, the innermost one.
+  static var current: NSManagedObjectContext? {
+    Thread.current.threadDictionary[currentKey] as? NSManagedObjectContext
+  }
+
+  private final func asCurrent(_ block: () -> Void) {
+    let dictionary = Thread.current.threadDictionary
+    let outer = dictionary[NSManagedObjectContext.currentKey]
+    dictionary[NSManagedObjectContext.currentKey] = self
+    block()
+    dictionary[NSManagedObjectContext.currentKey] = outer
   }
 }

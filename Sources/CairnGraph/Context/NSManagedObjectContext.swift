@@ -96,6 +96,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var externalLinks: [ExternalLink] = []
   /// The row that the object in the making is for.
   @exclusivity(unchecked) final var fetchedRow: FetchedRow?
+  /// What the last fetch has brought along for its results, which nobody else may hold.
+  final var prefetched: [NSManagedObject] = []
   final var observers: [ObjectIdentifier: [ObjectObserver]] = [:]
   /// What went wrong under a getter, which can't throw: the next fetch or save does.
   final var deferredError: (any Error)?
@@ -394,6 +396,7 @@ extension NSManagedObjectContext {
 
   /// Looks at more objects than there are new ones, so that a long import doesn't keep what it has saved.
   final func collectInstalment(afterInserting count: Int = 0) {
+    prefetched = []
     if retainsRegisteredObjects { return }
     for scope in knownScopes { scope.collect(pageCount: 2 + 2 * count / IdentityMap.pageSize) }
   }

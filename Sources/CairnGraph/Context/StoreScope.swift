@@ -97,6 +97,9 @@ final class StoreScope {
     return keys.compactMap { anyObject(key: $0, in: entity) }
   }
 
+  /// Whether nothing was committed to the store since.
+  func isAt(_ generation: Generation) -> Bool { (try? store?.store.snapshot().generation) == generation }
+
   // MARK: Registering rows
 
   /// The objects of rows: those that are known, unchanged by it unless they are faults, or new ones.

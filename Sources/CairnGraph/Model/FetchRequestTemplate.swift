@@ -10,12 +10,7 @@ extension NSFetchRequest {
     if entity != nil, let name = entityName, let namesake = model.entitiesByName[name] {
       copy.entity = namesake
     }
-    copy.predicate = predicate
-    copy.sortDescriptors = sortDescriptors
-    copy.fetchLimit = fetchLimit
-    copy.fetchOffset = fetchOffset
-    copy.includesSubentities = includesSubentities
-    copy.includesPendingChanges = includesPendingChanges
+    copyContents(to: copy)
     return copy
   }
 
@@ -25,6 +20,9 @@ extension NSFetchRequest {
       && (sortDescriptors ?? []) == (other.sortDescriptors ?? [])
       && fetchLimit == other.fetchLimit && fetchOffset == other.fetchOffset
       && includesSubentities == other.includesSubentities
-      && includesPendingChanges == other.includesPendingChanges
+      && includesPendingChanges == other.includesPendingChanges && resultType == other.resultType
+      && fetchBatchSize == other.fetchBatchSize && returnsObjectsAsFaults == other.returnsObjectsAsFaults
+      && includesPropertyValues == other.includesPropertyValues
+      && returnsDistinctResults == other.returnsDistinctResults
   }
 }

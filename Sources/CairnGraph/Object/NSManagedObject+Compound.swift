@@ -75,13 +75,26 @@ extension NSManagedObject {
     fire()
     guard let context = table.context, let request = property.fetchRequest else { return [] }
     do {
-      let found = NSArray(array: try context.fetch(request))
+      let found = NSArray(array: try context.fetch(request.asked(of: self, property)))
       ensureChanges().fetched[property.name] = found
       return found
     } catch {
       context.keep(error)
       return []
     }
+  }
+}
+
+extension NSFetchRequest {
+  /// The request of a fetched property for one object: its variables replaced.
+  fileprivate final func asked(
+    of source: NSManagedObject, _ property: NSFetchedPropertyDescription
+  ) -> NSFetchRequest<ResultType> {
+    guard let request = copy() as? NSFetchRequest<ResultType> else { return self }
+    request.predicate = predicate?.withSubstitutionVariables([
+      "FETCH_SOURCE": source, "FETCHED_PROPERTY": property,
+    ])
+    return request
   }
 }
 

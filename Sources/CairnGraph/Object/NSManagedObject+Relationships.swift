@@ -63,6 +63,10 @@ extension NSManagedObject {
     if !flags.isDisjoint(with: [.isDraft, .isDead]) || relation.storage == .none { return [] }
     fire()
     guard let scope = scope(relation), !flags.contains(.isInaccessible) else { return [] }
+    if let changes, let known = changes.prefetched[relation.id] {
+      if scope.isAt(known.generation) { return known.keys }
+      changes.prefetched[relation.id] = nil
+    }
     return scope.context.storedKeys(of: relation, from: RowKey(entity: table.entity.id, id: key), in: scope)
   }
 

@@ -14,6 +14,8 @@ final class ObjectChanges {
   @exclusivity(unchecked) private(set) var links: SmallMap<RelationshipID, PendingLinks> = [:]
   /// Results of fetched properties, kept until the object is refreshed.
   var fetched: [String: NSArray] = [:]
+  /// Stored members of to-many relationships that a fetch has brought along.
+  var prefetched: [RelationshipID: PrefetchedKeys] = [:]
   /// To-many relationships that were read since the object was a fault.
   var readRelations: Set<RelationshipID> = []
   /// `values` as they were when the event began; of a new object, its whole row.
