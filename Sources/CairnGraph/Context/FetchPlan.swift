@@ -61,14 +61,16 @@ struct FetchPlan {
       guard let store = scope.store else { return nil }
       if let affected, !affected.contains(where: { $0 === store }) { return nil }
       let isServing = scopes.count == 1 || family.contains { context.serves(scope, $0) }
-      return isServing ? FetchSource(scope: scope, store: store.store, snapshot: try store.store.snapshot()) : nil
+      return isServing
+        ? FetchSource(scope: scope, store: store.store, snapshot: try store.store.snapshot()) : nil
     }
     if fetch.resultType == .dictionaryResultType {
       guard condition.rest == nil, order.isPlain else {
         throw StoreError(
           .unsupportedRequest,
           "dictionaries are made without objects, so their predicate and order have to be such as columns can answer",
-          entity: entity.name, remedy: "fetch objects, or do without \(condition.rest?.canonicalFormat ?? "the selector")")
+          entity: entity.name,
+          remedy: "fetch objects, or do without \(condition.rest?.canonicalFormat ?? "the selector")")
       }
       dictionaries = try DictionaryFetch(fetch, context, sources, entity, request, order)
       return

@@ -31,7 +31,9 @@ extension NSManagedObjectContext {
   /// The objects that satisfy the request, as a collection that loads them when they are looked at,
   /// `fetchBatchSize` at a time (100 where that is 0): a million results take some megabytes. Unsaved changes
   /// count as in `fetch`. Cairn's own, since an array can't be lazy. Throws as `fetch`.
-  public final func fetchLazily<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> NSFetchedObjects<T> {
+  public final func fetchLazily<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws
+    -> NSFetchedObjects<T>
+  {
     NSFetchedObjects(try FetchPlan(request, in: self).lazyResults())
   }
 

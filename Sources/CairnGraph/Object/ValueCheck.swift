@@ -78,7 +78,8 @@ struct ValueCheck {
       guard ValueCheck.length(value) > limit else { return nil }
       return failure(NSValidationStringTooLongError, "is too long.")
     case .pattern:
-      return holds(value) ? nil : failure(NSValidationStringPatternMatchingError, "doesn't match its pattern.")
+      return holds(value)
+        ? nil : failure(NSValidationStringPatternMatchingError, "doesn't match its pattern.")
     case .any:
       return holds(value) ? nil : failure(NSManagedObjectValidationError, "is not valid.")
     }

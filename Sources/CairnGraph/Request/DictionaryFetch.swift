@@ -196,7 +196,8 @@ struct DictionaryFetch {
 
   /// Names that the model doesn't have are found before any row is looked at.
   private func checkPaths() throws {
-    let operands = leaves.compactMap(\.operand) + groupBy.map(\.expression)
+    let operands =
+      leaves.compactMap(\.operand) + groupBy.map(\.expression)
       + columns.map(\.expression).filter { !hasLeaf($0) }
     for case .keyPath(let names) in operands { _ = try RowPath(names, entity, context.compiledModel) }
   }
@@ -233,7 +234,8 @@ struct DictionaryFetch {
   private func plainRows() throws -> [NSDictionary] {
     var figures: [Leaf: Any] = [:]
     if !leaves.isEmpty {
-      figures = try Dictionary(uniqueKeysWithValues: zip(leaves, wholeFigures()).compactMap { leaf, any in any.map { (leaf, $0) } })
+      figures = try Dictionary(
+        uniqueKeysWithValues: zip(leaves, wholeFigures()).compactMap { leaf, any in any.map { (leaf, $0) } })
     }
     if isOneRow { return [try dictionary { try evaluate($0.expression, figures, nil) }] }
     var rows: [NSDictionary] = []
@@ -283,7 +285,8 @@ struct DictionaryFetch {
       let name = term.path.joined(separator: ".")
       guard (groupBy + columns).contains(where: { $0.name == name }) else {
         throw StoreError(
-          .unsupportedRequest, "a grouped fetch can only be sorted by what it groups by or fetches, not by \(name)",
+          .unsupportedRequest,
+          "a grouped fetch can only be sorted by what it groups by or fetches, not by \(name)",
           entity: entity.name, property: name)
       }
       return (name, term.ascending)
@@ -312,11 +315,12 @@ struct DictionaryFetch {
   /// An expression with the figures in the places of its leaves.
   private func evaluate(_ expression: ExpressionTree, _ figures: [Leaf: Any], _ row: Any?) throws -> Any? {
     if let leaf = Leaf(expression) { return figures[leaf] }
-    if let row = row as? FetchedRowView { 
+    if let row = row as? FetchedRowView {
       if case .keyPath(let names) = expression { return try row.any(names) }
       if expression == .evaluatedObject { return row.objectID }
     }
-    let tree = leaves.isEmpty ? expression : expression.rewritten { part in Leaf(part).map { constant(figures[$0]) } }
+    let tree =
+      leaves.isEmpty ? expression : expression.rewritten { part in Leaf(part).map { constant(figures[$0]) } }
     return try evaluator.value(tree, for: row)
   }
 
@@ -380,7 +384,9 @@ struct DictionaryFetch {
   }
 
   private func isAttribute(_ path: [String]) -> Bool {
-    guard let bound = try? BoundPath(path, from: entity.id, in: context.compiledModel.schema) else { return false }
+    guard let bound = try? BoundPath(path, from: entity.id, in: context.compiledModel.schema) else {
+      return false
+    }
     return bound.type != .key && bound.type != .transformable
   }
 

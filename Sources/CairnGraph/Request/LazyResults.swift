@@ -20,7 +20,8 @@ public struct NSFetchedObjects<Element: NSFetchRequestResult>: RandomAccessColle
   /// Loads the batch that the place is in, unless it is there. An error of the store is thrown by the context's
   /// next fetch or save.
   public subscript(position: Int) -> Element {
-    precondition(position >= 0 && position < results.count, "there is no result \(position) of \(results.count)")
+    precondition(
+      position >= 0 && position < results.count, "there is no result \(position) of \(results.count)")
     guard let object = results.object(position) as? Element else {
       fatalError("the request's results aren't of the type \(Element.self)")
     }

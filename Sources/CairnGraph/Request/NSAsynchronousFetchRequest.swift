@@ -34,7 +34,9 @@ public final class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>:
   /// To be read on the context's queue. nil until the fetch is done, and when it fails.
   public fileprivate(set) var finalResult: [ResultType]?
 
-  init(_ request: NSAsynchronousFetchRequest<ResultType>, _ context: NSManagedObjectContext, _ progress: Progress) {
+  init(
+    _ request: NSAsynchronousFetchRequest<ResultType>, _ context: NSManagedObjectContext, _ progress: Progress
+  ) {
     fetchRequest = request
     super.init(context, progress)
   }

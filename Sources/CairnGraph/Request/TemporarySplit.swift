@@ -1,7 +1,9 @@
 import CairnModel
 
 extension PredicateTree {
-  func split(bindableTo entity: EntityID, in schema: Schema) throws -> (columns: PredicateTree?, rest: PredicateTree?) {
+  func split(bindableTo entity: EntityID, in schema: Schema) throws -> (
+    columns: PredicateTree?, rest: PredicateTree?
+  ) {
     do {
       _ = try BoundPredicate(self, to: entity, in: schema)
       return (self, nil)
