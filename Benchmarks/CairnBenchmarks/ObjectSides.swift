@@ -116,9 +116,9 @@ extension ObjectCases {
     return .gauge {
       let context = flights.container.newBackgroundContext()
       return try context.performAndWait {
-        let before = Heap.bytesInUse
+        let before = try Heap.bytesInUse()
         let objects = try Self.all(context)
-        let bytes = Heap.bytesInUse - before
+        let bytes = try Heap.bytesInUse() - before
         return Sample(
           figure: Double(bytes) / 1_000_000, answer: .total(Int64(objects.count), count: objects.count))
       }
