@@ -46,7 +46,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CairnMacroPluginTests", dependencies: ["CairnMacroPlugin"], swiftSettings: strict),
-    .testTarget(name: "CairnModelTests", dependencies: ["CairnModel"], swiftSettings: strict),
+    .testTarget(
+      name: "CairnModelTests", dependencies: ["CairnModel"], resources: [.copy("Resources")],
+      swiftSettings: strict),
     .testTarget(
       name: "CairnStoresTests", dependencies: ["Cairn", "CairnStores", "CairnModel", "CairnTesting"],
       swiftSettings: strict),
