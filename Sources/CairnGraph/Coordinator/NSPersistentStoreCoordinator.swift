@@ -1,16 +1,33 @@
-// The coordinator: between the contexts of a model and its store.
+// The coordinator: between the contexts of a model and its stores. What is done with the list of stores stands
+// here; the rest by aspect in NSPersistentStoreCoordinator+….swift.
 
 import CairnModel
 public import Foundation
 
-/// Opens the store that the contexts of one model share.
+/// The name of the configuration of all entities.
+public let PF_DEFAULT_CONFIGURATION_NAME = "PF_DEFAULT_CONFIGURATION_NAME"
+
+/// Opens the stores that the contexts of one model share.
 ///
-/// This version of Cairn opens one store a coordinator, and knows no configurations but the default one.
+/// Each store serves the entities of one configuration of the model. A new object goes to the first store that
+/// serves its entity.
 ///
-/// Sendable: the list of stores stands behind a lock, everything else is constant.
+/// Sendable: the list of stores and the name stand behind locks, everything else is constant.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+  struct Stores {
+    var list: [NSPersistentStore] = []
+    /// By the index of the entity; empty without stores.
+    var serving: [[NSPersistentStore]] = []
+    var generation = 0
+  }
+
   public final let managedObjectModel: NSManagedObjectModel
-  private final let stores = Lock<[NSPersistentStore]>([])
+  private final let stores = Lock(Stores())
+  /// Held while a store is opened or taken away, so that one place isn't opened twice.
+  private final let opening = NSRecursiveLock()
+  private final let givenName = Lock<String?>(nil)
+  final let queue = ContextQueue(label: "cairn.coordinator")
+  final let legacyLock = NSRecursiveLock()
 
   /// Freezes the model. Its faults, if it has any, are thrown when a store is added.
   public init(managedObjectModel model: NSManagedObjectModel) {
@@ -18,36 +35,52 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     model.freeze()
   }
 
-  public final var persistentStores: [NSPersistentStore] { stores.withLock { $0 } }
+  /// For people who debug.
+  public final var name: String? {
+    get { givenName.withLock { $0 } }
+    set { givenName.withLock { $0 = newValue } }
+  }
 
-  /// Opens a store and makes it the one that contexts use.
+  /// In the order in which they were added.
+  public final var persistentStores: [NSPersistentStore] { stores.withLock { $0.list } }
+
+  /// Rises whenever a store is added or removed.
+  final var storesGeneration: Int { stores.withLock { $0.generation } }
+
+  /// The stores that serve an entity, in the order in which they were added.
+  final func stores(for entity: EntityID) -> [NSPersistentStore] {
+    stores.withLock { entity.index < $0.serving.count ? $0.serving[entity.index] : [] }
+  }
+
+  // MARK: Adding
+
+  /// Opens a store, or makes it where there is none, for the entities of a configuration (nil for all).
   ///
-  /// Throws 134000 for a type that there is no store of, naming those that there are; 134020 for a model with
-  /// faults, telling all of them, with the `SchemaError` as the underlying error; 134080 when there is a store
-  /// already, for a configuration, and when the store can't be opened. Nothing is added then.
+  /// Throws 134000 for a type that there is no store of, naming those that there are; 134010 when what is at the
+  /// URL is of another type; 134020 for a model with faults, telling all of them, with the `SchemaError` as the
+  /// underlying error, and for one that the store can't keep; 134080 for a configuration that the model doesn't
+  /// have, for a URL that is open in this coordinator already, and when the store can't be opened for any other
+  /// reason; 260 for a file that is to be read only and isn't there. Nothing is added then.
   @discardableResult
   open func addPersistentStore(
     ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
     options: [AnyHashable: Any]? = nil
   ) throws -> NSPersistentStore {
-    let factory = try StoreRegistry.factory(for: storeType)
-    if let configuration {
-      throw NSError.coreData(
-        NSPersistentStoreOpenError, "the model has no configuration \"\(configuration)\"")
+    opening.lock()
+    let opened = Result {
+      try requireUnused(storeURL)
+      return try open(storeType, configuration, storeURL, options)
     }
-    let schema = try compiledSchema()
-    return try stores.withLock { stores in
-      guard stores.isEmpty else {
-        throw NSError.coreData(
-          NSPersistentStoreOpenError,
-          "the coordinator has a store already, and this version of Cairn opens one: use a second coordinator"
-        )
-      }
-      let added = NSPersistentStore(
-        try open(factory, schema, storeURL, options), type: storeType, url: storeURL, options: options, self)
-      stores.append(added)
-      return added
+    guard case .success(let store) = opened else {
+      opening.unlock()
+      return try opened.get()
     }
+    post(.NSPersistentStoreCoordinatorStoresWillChange, [NSAddedPersistentStoresKey: [store]])
+    change { $0.append(store) }
+    opening.unlock()
+    store.didAdd(to: self)
+    post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [store]])
+    return store
   }
 
   /// As `addPersistentStore(ofType:configurationName:at:options:)`.
@@ -60,52 +93,54 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
       ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
   }
 
+  // MARK: Removing
+
   /// Closes the store. Objects that were read from it keep what they have read; what they haven't is nil or 0.
   /// Throws 134070 for a store of another coordinator.
   open func remove(_ store: NSPersistentStore) throws {
-    let found = stores.withLock { stores in
-      let before = stores.count
-      stores.removeAll { $0 === store }
-      return stores.count < before
-    }
-    guard found else {
-      throw NSError.coreData(NSPersistentStoreOperationError, "the store isn't one of this coordinator's")
-    }
+    try requireOwn(store)
+    post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
+    postWillRemove(store)
+    try takeAway(store)
+    post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
+  }
+
+  /// Takes a store off the list and closes it, without a word.
+  final func takeAway(_ store: NSPersistentStore) throws {
+    store.willRemove(from: self)
+    change { list in list.removeAll { $0 === store } }
+    if let url = store.url, MemoryStores.isShared(url) { return }
     try store.store.close()
   }
 
-  /// The ID that the URI stands for; nil when it is of another store or entity, or none at all. Whether the
-  /// object exists isn't looked at.
-  public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-    let parts = url.pathComponents
-    guard url.scheme == "x-coredata", parts.count == 3, parts[2].hasPrefix("p"),
-      let key = Int64(parts[2].dropFirst()), key > 0, let uuid = url.host.flatMap({ UUID(uuidString: $0) }),
-      let store = persistentStores.first(where: { $0.uuid == uuid }),
-      let model = try? managedObjectModel.compiled(), let entity = model.schema.entity(named: parts[1])
-    else { return nil }
-    return NSManagedObjectID(key: key, entity: model[entity.id], store: store, origin: uuid)
-  }
-
-  // MARK: Opening
-
-  private final func compiledSchema() throws -> Schema {
-    do {
-      return try managedObjectModel.compiled().schema
-    } catch {
-      throw NSError.coreData(
-        NSPersistentStoreIncompatibleSchemaError, "\(error)", [NSUnderlyingErrorKey: error])
+  final func requireOwn(_ store: NSPersistentStore) throws {
+    guard persistentStores.contains(where: { $0 === store }) else {
+      throw NSError.coreData(NSPersistentStoreOperationError, "the store isn't one of this coordinator's")
     }
   }
 
-  private final func open(
-    _ factory: StoreFactory, _ schema: Schema, _ url: URL?, _ options: [AnyHashable: Any]?
-  ) throws -> any PersistentStore {
-    let keepsHistory = (options?[NSPersistentHistoryTrackingKey] as? NSNumber)?.boolValue ?? false
-    do {
-      return try factory.open(StoreFactory.Request(schema: schema, url: url, keepsHistory: keepsHistory))
-    } catch {
-      throw NSError.coreData(
-        NSPersistentStoreOpenError, "the store couldn't be opened: \(error)", [NSUnderlyingErrorKey: error])
+  /// Changes the list, and what follows from it.
+  final func change(_ body: (inout [NSPersistentStore]) -> Void) {
+    let model = try? managedObjectModel.compiled()
+    stores.withLock { stores in
+      body(&stores.list)
+      stores.generation += 1
+      stores.serving = []
+      guard let model, !stores.list.isEmpty else { return }
+      let served = stores.list.map { Set(servedEntities($0.configurationName, model) ?? []) }
+      stores.serving = model.entities.map { entity in
+        zip(stores.list, served).filter { $1.contains(entity.id) }.map(\.0)
+      }
     }
+  }
+
+  // MARK: Telling
+
+  final func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]) {
+    NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
+  }
+
+  final func postWillRemove(_ store: NSPersistentStore) {
+    NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
   }
 }

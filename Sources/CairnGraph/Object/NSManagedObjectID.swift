@@ -38,9 +38,16 @@ public final class NSManagedObjectID: NSObject, NSFetchRequestResult, NSCopying,
     let text =
       isTemporaryID
       ? "x-coredata:///\(name)/t\(origin.uuidString)\(-key)"
-      : "x-coredata://\(origin.uuidString)/\(name)/p\(key)"
+      : "x-coredata://\(origin.uuidString)/\(name)/\(storeName)"
     guard let url = URL(string: text) else { fatalError("\(text) is no URL") }
     return url
+  }
+
+  /// What the store calls the object: its key, unless the store has names of its own.
+  private var storeName: String {
+    guard let persistentStore else { return "p\(key)" }
+    let name = persistentStore.uriName(of: key, in: entity)
+    return name.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed.subtracting(["/"])) ?? ""
   }
 
   public override func isEqual(_ object: Any?) -> Bool {

@@ -7,9 +7,6 @@ public import Foundation
 /// an ordinary protocol doesn't conform to itself.
 @_marker public protocol NSFetchRequestResult: AnyObject {}
 
-/// The common superclass of requests to a coordinator's stores.
-open class NSPersistentStoreRequest: NSObject {}
-
 /// A request for the objects of an entity that satisfy a predicate, in an order.
 ///
 /// Not Sendable: make one where it is used.

@@ -67,7 +67,11 @@ public final class MemoryStore: PersistentStore {
 
   public func close() throws { engine.close() }
 
+  package func check(_ changes: ChangeSet) throws { try engine.check(changes) }
+
   /// What the current rows and indexes take in memory, in bytes. Rows that only held snapshots see aren't in
   /// it. Costs one pass over the list of chunks.
   public var footprint: Int { engine.footprint }
 }
+
+extension MemoryStore: CheckingStore {}

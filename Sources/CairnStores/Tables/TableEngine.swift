@@ -103,6 +103,16 @@ package final class TableEngine: Sendable {
     }
   }
 
+  /// Throws what `commit` would throw, and changes nothing.
+  package func check(_ changes: ChangeSet) throws {
+    try writer.withLock { state in
+      var work = CommitWork(
+        base: try currentSnapshot(), changes: changes, nextKeys: state.nextKeys,
+        nextJoinKeys: state.nextJoinKeys)
+      try work.check()
+    }
+  }
+
   // MARK: History
 
   private func remember(_ commit: Commit, in state: inout WriterState) {
