@@ -135,7 +135,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// The metadata of the store at `url`, which isn't open. Overridden by stores that live in files.
   open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
     throw NSError.coreData(
-      NSPersistentStoreOperationError, "\(self) doesn't read metadata: override metadataForPersistentStore(with:)")
+      NSPersistentStoreOperationError,
+      "\(self) doesn't read metadata: override metadataForPersistentStore(with:)")
   }
 
   /// Writes the metadata of the store at `url`, which isn't open. Overridden by stores that live in files.
@@ -207,7 +208,8 @@ extension NSPersistentStore {
     userInfo["NSPersistentStoreOptions"] = options
     userInfo["storeURL"] = url
     throw NSError.coreData(
-      CocoaError.Code.fileWriteNoPermission.rawValue, "the store is read-only: nothing can be saved to it", userInfo)
+      CocoaError.Code.fileWriteNoPermission.rawValue, "the store is read-only: nothing can be saved to it",
+      userInfo)
   }
 
   /// What the metadata says of the model's version.

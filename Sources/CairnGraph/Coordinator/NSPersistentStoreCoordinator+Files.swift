@@ -16,14 +16,15 @@ extension NSPersistentStoreCoordinator {
   }
 
   /// As `destroyPersistentStore(at:type:options:)`.
-  open func destroyPersistentStore(
+  public final func destroyPersistentStore(
     at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
   ) throws {
     if MemoryStores.isMemory(url) { return MemoryStores.destroy(url) }
     let kind = try StoreRegistry.kind(for: storeType)
     if persistentStore(for: url) != nil, !StoreOptions(options).flag(NSPersistentStoreForceDestroyOption) {
       throw NSError.coreData(
-        NSPersistentStoreOperationError, "the store at \(url.path) is open: remove it from the coordinator first")
+        NSPersistentStoreOperationError,
+        "the store at \(url.path) is open: remove it from the coordinator first")
     }
     switch kind {
     case .custom(let type):
@@ -50,7 +51,7 @@ extension NSPersistentStoreCoordinator {
   }
 
   /// As `replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:type:)`.
-  open func replacePersistentStore(
+  public final func replacePersistentStore(
     at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
     withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
   ) throws {
@@ -72,7 +73,8 @@ extension NSPersistentStoreCoordinator {
 
   private final func unsupported(_ type: NSPersistentStore.Type, _ what: String) -> NSError {
     .coreData(
-      NSPersistentStoreOperationError, "a store of the class \(type) isn't known to be one file, and can't \(what)")
+      NSPersistentStoreOperationError,
+      "a store of the class \(type) isn't known to be one file, and can't \(what)")
   }
 
   /// Copies beside the target first, so that it is replaced at once or not at all.

@@ -76,9 +76,8 @@ extension NSPersistentStoreCoordinator {
   public class func setMetadata(
     _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String?, at url: URL
   ) throws {
-    guard let type = storeType ?? (try metadataOfAnyType(at: url)[NSStoreTypeKey] as? String) else {
-      throw unknownStore(url)
-    }
+    let type = try storeType ?? metadataOfAnyType(at: url)[NSStoreTypeKey] as? String
+    guard let type else { throw unknownStore(url) }
     try setMetadata(metadata, forPersistentStoreOfType: type, at: url, options: nil)
   }
 

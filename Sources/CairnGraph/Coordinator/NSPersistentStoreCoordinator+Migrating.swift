@@ -24,7 +24,7 @@ extension NSPersistentStoreCoordinator {
 
   /// As `migratePersistentStore(_:to:options:type:)`.
   @discardableResult
-  open func migratePersistentStore(
+  public final func migratePersistentStore(
     _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
   ) throws -> NSPersistentStore {
     try requireOwn(store)
@@ -37,7 +37,8 @@ extension NSPersistentStoreCoordinator {
       try? new.store.close()
       try? destroyPersistentStore(at: URL, ofType: storeType)
       throw NSError.coreData(
-        NSMigrationError, "the store couldn't be moved to \(URL.path): \(error)", [NSUnderlyingErrorKey: error])
+        NSMigrationError, "the store couldn't be moved to \(URL.path): \(error)",
+        [NSUnderlyingErrorKey: error])
     }
     change { $0.append(new) }
     new.didAdd(to: self)

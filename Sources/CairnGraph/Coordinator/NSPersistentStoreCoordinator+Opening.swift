@@ -18,7 +18,8 @@ extension NSPersistentStoreCoordinator {
         NSPersistentStoreOpenError, "the model has no configuration \"\(configuration ?? "")\"")
     }
     let facade = factory.storeClass.init(
-      persistentStoreCoordinator: self, configurationName: configuration, at: url ?? nowhere, options: options)
+      persistentStoreCoordinator: self, configurationName: configuration, at: url ?? nowhere, options: options
+    )
     let readOptions = StoreOptions(options)
     let request = StoreFactory.Request(
       schema: model.schema, entities: entities, url: url, isReadOnly: facade.isReadOnly,
@@ -58,7 +59,8 @@ extension NSPersistentStoreCoordinator {
         NSPersistentStoreOpenError, "the model has no configuration \"\(configuration ?? "")\"")
     }
     let facade = storeClass.init(
-      persistentStoreCoordinator: self, configurationName: configuration, at: url ?? nowhere, options: options)
+      persistentStoreCoordinator: self, configurationName: configuration, at: url ?? nowhere, options: options
+    )
     let engine = try openError { () throws -> any PersistentStore in
       guard let custom = facade as? any CustomStore else {
         throw NSError.coreData(NSPersistentStoreInvalidTypeError, "\(storeClass) is no custom store")

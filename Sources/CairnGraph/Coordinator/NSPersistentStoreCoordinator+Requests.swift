@@ -1,6 +1,6 @@
 // Requests that are given to the coordinator itself.
 
-public import Foundation
+import Foundation
 
 /// A request that a coordinator can run in a context.
 protocol ContextRequest {
@@ -31,7 +31,9 @@ extension NSPersistentStoreCoordinator {
   /// and an empty one for a save.
   ///
   /// Throws 134091 for a kind of request that it doesn't know, and what the context's own functions throw.
-  open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+  public final func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws
+    -> Any
+  {
     guard context.persistentStoreCoordinator === self else {
       throw NSError.coreData(
         NSPersistentStoreOperationError, "the context belongs to another coordinator")

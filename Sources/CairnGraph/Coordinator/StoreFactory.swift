@@ -70,7 +70,7 @@ public struct StoreFactory: Sendable {
 }
 
 /// A class that knows the stores that come with Cairn; `Cairn.BuiltInStores` is found as one.
-package protocol StoreFactoryProvider: AnyObject {
+package protocol StoreFactoryProvider: AnyObject, SendableMetatype {
   static var storeFactories: [StoreFactory] { get }
   /// An empty store in memory, for what needs tables and isn't itself a store in memory.
   static func makeTables(_ schema: Schema) -> any CheckingStore

@@ -3,7 +3,7 @@
 // CairnGraph knows no store: the umbrella module's class `BuiltInStores` registers those that come with Cairn,
 // and is found by its name, so that a coordinator works without anybody having called it.
 
-package import CairnModel
+import CairnModel
 public import Foundation
 
 /// The process's store types.

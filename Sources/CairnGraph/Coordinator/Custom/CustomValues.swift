@@ -18,7 +18,8 @@ struct CustomValues {
     if described.type == .transformable, let data = found as? Data { return .data(data) }
     guard let value = Value(found, for: described.type) else {
       throw CustomValues.error(
-        "\(entity.name).\(described.name) is \(found.map { "\($0)" } ?? "nil"), which doesn't fit \(described.type)")
+        "\(entity.name).\(described.name) is \(found.map { "\($0)" } ?? "nil"), which doesn't fit \(described.type)"
+      )
     }
     return value
   }

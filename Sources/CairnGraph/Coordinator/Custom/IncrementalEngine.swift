@@ -60,7 +60,8 @@ final class IncrementalEngine: PersistentStore, @unchecked Sendable {
     try ask { store, context in
       let fetch = try fetchRequest(request)
       let ids = try CustomValues.ids(try store.execute(fetch, with: context))
-      return try batch(ids.map { ($0, try store.newValuesForObject(with: $0, with: context)) }, store, context)
+      return try batch(
+        ids.map { ($0, try store.newValuesForObject(with: $0, with: context)) }, store, context)
     }
   }
 
@@ -205,7 +206,8 @@ final class IncrementalEngine: PersistentStore, @unchecked Sendable {
   ) throws -> Int64? {
     if let value = node.value(named: relation.name) { return try CustomValues.id(value)?.key }
     guard let described = id.entity.relationshipsByName[relation.name] else { return nil }
-    return try CustomValues.id(store.newValue(forRelationship: described, forObjectWith: id, with: context))?.key
+    return try CustomValues.id(store.newValue(forRelationship: described, forObjectWith: id, with: context))?
+      .key
   }
 
   // MARK: Saving

@@ -26,7 +26,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
   ) {
     given = coordinator.flatMap { try? $0.compiledModel() }.map(ReferenceTable.init)
     super.init(
-      persistentStoreCoordinator: coordinator, configurationName: configurationName, at: url, options: options)
+      persistentStoreCoordinator: coordinator, configurationName: configurationName, at: url, options: options
+    )
   }
 
   private final var references: ReferenceTable {
@@ -39,28 +40,28 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
   /// Reads the file: makes a node of each object and passes all of them to `addCacheNodes(_:)`, and sets
   /// `metadata`. Called once. A file that is missing or empty means that the store is new.
   open func load() throws {
-    fatalError("\(type(of: self)) has to override load()")
+    fatalError("\(Swift.type(of: self)) has to override load()")
   }
 
   /// Writes `cacheNodes()` and `metadata` to `url`. When it throws, the save fails, and the nodes are as they
   /// were before.
   open func save() throws {
-    fatalError("\(type(of: self)) has to override save()")
+    fatalError("\(Swift.type(of: self)) has to override save()")
   }
 
   /// The node of a new object, which has its permanent ID already.
   open func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
-    fatalError("\(type(of: self)) has to override newCacheNode(for:)")
+    fatalError("\(Swift.type(of: self)) has to override newCacheNode(for:)")
   }
 
   /// Brings a node up to date with a changed object.
   open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
-    fatalError("\(type(of: self)) has to override updateCacheNode(_:from:)")
+    fatalError("\(Swift.type(of: self)) has to override updateCacheNode(_:from:)")
   }
 
   /// What the store calls a new object: a string, a number, a UUID; never given before, and kept for good.
   open func newReferenceObject(for managedObject: NSManagedObject) -> Any {
-    fatalError("\(type(of: self)) has to override newReferenceObject(for:)")
+    fatalError("\(Swift.type(of: self)) has to override newReferenceObject(for:)")
   }
 
   /// The nodes of objects that are being deleted, before they go.

@@ -10,7 +10,7 @@ struct NodeReader {
   private var nodes: [EntityID: [NSAtomicStoreCacheNode]] = [:]
   /// Keys in to-one slots that only the other side's node tells of.
   private var owners: [RowKey: [Int: Int64]] = [:]
-  private var changes = ChangeSet()
+  private var made = ChangeSet()
 
   init(_ model: CompiledModel, _ nodes: [EntityID: [Int64: NSAtomicStoreCacheNode]]) {
     self.model = model
@@ -29,13 +29,15 @@ struct NodeReader {
     for (entity, nodes) in nodes.sorted(by: { $0.key < $1.key }) {
       try reader.readRows(nodes, model[entity])
     }
-    return reader.changes
+    return reader.made
   }
 
   private mutating func readToMany(_ node: NSAtomicStoreCacheNode, _ entity: CompiledEntity) throws {
     for id in entity.schema.relationships {
       let relation = model[id]
-      guard relation.isToMany, relation.storage != .none, let value = node.value(forKey: relation.name) else { continue }
+      guard relation.isToMany, relation.storage != .none, let value = node.value(forKey: relation.name) else {
+        continue
+      }
       let members = try CustomValues.ids(value)
       if case .inverse(let slot, _) = relation.storage {
         for member in members { owners[rowKey(member), default: [:]][slot] = node.objectID.key }
@@ -43,7 +45,7 @@ struct NodeReader {
       }
       if members.isEmpty { continue }
       let keys = (relation.isOrdered ? members : members.sorted { $0.key < $1.key }).map(rowKey)
-      changes.links.append(
+      made.links.append(
         ChangeSet.Links(id, of: rowKey(node.objectID), relation.isOrdered ? .replace(keys) : .add(keys)))
     }
   }
@@ -68,7 +70,7 @@ struct NodeReader {
         }
       }
     }
-    changes.inserts.append(
+    made.inserts.append(
       ChangeSet.Inserts(
         entity: entity.id, keys: nodes.map(\.objectID.key), columns: builders.map { $0.finish() }))
   }

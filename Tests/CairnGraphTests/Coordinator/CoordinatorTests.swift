@@ -44,17 +44,25 @@ import Testing
     #expect(coordinator.persistentStores.isEmpty)
   }
 
-  @Test func `a second store and a configuration are refused`() throws {
+  @Test func `an unknown configuration is refused`() throws {
     let coordinator = coordinator()
-    #expect(throws: NSError.self) {
+    let error = #expect(throws: NSError.self) {
       try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: "Cloud", at: nil)
     }
-    try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    #expect(error?.code == 134_080 && coordinator.persistentStores.isEmpty)
+    try coordinator.addPersistentStore(
+      ofType: NSInMemoryStoreType, configurationName: PF_DEFAULT_CONFIGURATION_NAME, at: nil)
+    #expect(coordinator.persistentStores.first?.configurationName == PF_DEFAULT_CONFIGURATION_NAME)
+  }
+
+  @Test func `the error for SQLite names the line that puts another store in its place`() {
     let error = #expect(throws: NSError.self) {
-      try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+      try coordinator().addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "/nowhere/a.sqlite"))
     }
-    #expect(error?.code == 134_080)
-    #expect(coordinator.persistentStores.count == 1)
+    #expect(
+      error?.localizedDescription.contains(
+        "registerStoreClass(NSInMemoryStore.self, forStoreType: NSSQLiteStoreType)") == true)
   }
 
   @Test func `a removed store is closed, and what was read stays readable`() throws {
