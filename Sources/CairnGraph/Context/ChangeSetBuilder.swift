@@ -13,9 +13,9 @@ struct ChangeSetBuilder {
   private(set) var keys: [Int64] = []
   private(set) var changes: ChangeSet
 
-  /// Reserves keys for the new objects, and puts everything together. Throws what `reserveKeys` throws; keys
+  /// Reserves keys for the new objects, and puts everything together. Throws what `permanentKeys` throws; keys
   /// that aren't committed then are lost.
-  init(_ context: NSManagedObjectContext, _ scope: StoreScope, _ store: any PersistentStore) throws {
+  init(_ context: NSManagedObjectContext, _ scope: StoreScope, _ store: NSPersistentStore) throws {
     self.context = context
     self.scope = scope
     model = context.compiledModel
@@ -32,19 +32,17 @@ struct ChangeSetBuilder {
 
   // MARK: Keys
 
-  private mutating func reserveKeys(_ store: any PersistentStore) throws {
-    var counts: [EntityID: Int] = [:]
-    for case let object? in context.inserted where isHere(object) && object.reservedKey == nil {
-      counts[object.table.entity.schema.root, default: 0] += 1
+  private mutating func reserveKeys(_ store: NSPersistentStore) throws {
+    let new = context.inserted.compactMap { object in
+      object.flatMap { isHere($0) && $0.reservedKey == nil ? $0 : nil }
     }
-    var next: [Int64] = Array(repeating: 0, count: model.entities.count)
-    for (root, count) in counts { next[root.index] = try store.reserveKeys(count, root: root).lowerBound }
+    let reserved = new.isEmpty ? [] : try store.permanentKeys(for: new)
+    var next = 0
     keys = context.inserted.map { object in
       guard let object, isHere(object) else { return 0 }
       if let key = object.reservedKey { return key }
-      let root = object.table.entity.schema.root.index
-      next[root] += 1
-      return next[root] - 1
+      next += 1
+      return reserved[next - 1]
     }
   }
 

@@ -54,14 +54,12 @@ extension NSManagedObjectContext {
     let scopes = try requireStores()
     for scope in scopes {
       let here = new.filter { $0.table.scope === scope }
-      for (root, members) in Dictionary(grouping: here, by: { $0.table.entity.schema.root }) {
-        guard let store = scope.store?.store else { continue }
-        let keys = try reserving { try store.reserveKeys(members.count, root: root) }
-        for (object, key) in zip(members, keys) {
-          object.reservedKey = key
-          object.knownID = nil
-          scope.reserve(object, key)
-        }
+      guard let store = scope.store, !here.isEmpty else { continue }
+      let keys = try reserving { try store.permanentKeys(for: here) }
+      for (object, key) in zip(here, keys) {
+        object.reservedKey = key
+        object.knownID = nil
+        scope.reserve(object, key)
       }
     }
   }

@@ -98,13 +98,14 @@ extension NSManagedObjectContext {
 
   /// Commits what concerns one store. Returns the keys of new objects, and which rows were changed.
   private final func commit(_ scope: StoreScope) throws -> (keys: [Int64], changed: Set<RowKey>) {
-    guard let store = scope.store?.store else { return ([], []) }
+    guard let store = scope.store else { return ([], []) }
+    try store.requireWritable()
     var conflicts: [Any] = []
     for _ in 0..<100 {
       let builder = try reserving { try ChangeSetBuilder(self, scope, store) }
       if builder.changes.isEmpty { return (builder.keys, []) }
       do {
-        let commit = try store.commit(builder.changes)
+        let commit = try store.commit(builder.changes, of: SavedObjects(self, scope, keys: builder.keys))
         return (builder.keys, Set(commit.updated.map(\.key)))
       } catch let conflict as CommitConflict {
         conflicts = describe(conflict, builder, scope)

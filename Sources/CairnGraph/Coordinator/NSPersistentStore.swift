@@ -154,15 +154,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   /// What the objects to be inserted by a save will be called in the store: one key each, ascending within each
   /// hierarchy. Called on the context's queue; keys that aren't committed then are lost.
   func permanentKeys(for objects: [NSManagedObject]) throws -> [Int64] {
-    var counts: [EntityID: Int] = [:]
-    for object in objects { counts[object.table.entity.schema.root, default: 0] += 1 }
-    var next: [EntityID: Int64] = [:]
-    for (root, count) in counts { next[root] = try store.reserveKeys(count, root: root).lowerBound }
+    // By the number of the root entity.
+    var next = [Int64](repeating: 0, count: store.schema.entities.count)
+    for object in objects { next[object.table.entity.schema.root.index] += 1 }
+    for root in next.indices where next[root] > 0 {
+      next[root] = try store.reserveKeys(Int(next[root]), root: EntityID(root)).lowerBound
+    }
     return objects.map { object in
-      let root = object.table.entity.schema.root
-      let key = next[root] ?? 0
-      next[root] = key + 1
-      return key
+      let root = object.table.entity.schema.root.index
+      next[root] += 1
+      return next[root] - 1
     }
   }
 
@@ -179,13 +180,28 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   }
 }
 
-/// The objects behind a change set, for stores that are told of objects: of one context, in no order.
+/// The objects behind a change set, for stores that are told of objects.
 struct SavedObjects {
   let context: NSManagedObjectContext
-  /// With the keys that they get.
-  let inserted: [(object: NSManagedObject, key: Int64)]
-  let updated: [NSManagedObject]
-  let deleted: [NSManagedObject]
+  private let scope: StoreScope
+  private let keys: [Int64]
+
+  /// `keys` are those of `context.inserted`, in their order.
+  init(_ context: NSManagedObjectContext, _ scope: StoreScope, keys: [Int64]) {
+    self.context = context
+    self.scope = scope
+    self.keys = keys
+  }
+
+  /// New objects with the keys that they get.
+  var inserted: [(object: NSManagedObject, key: Int64)] {
+    zip(context.inserted, keys).compactMap { object, key in
+      object.flatMap { $0.table.scope === scope ? ($0, key) : nil }
+    }
+  }
+
+  var updated: [NSManagedObject] { context.updated.filter { $0.table.scope === scope } }
+  var deleted: [NSManagedObject] { context.deleted.filter { $0.table.scope === scope } }
 }
 
 extension NSPersistentStore {

@@ -14,8 +14,8 @@ extension NSFetchRequest: ContextRequest {
 extension NSSaveChangesRequest: ContextRequest {
   /// Saves the context. Throws 134091 for a part of its changes.
   final func run(in context: NSManagedObjectContext) throws -> Any {
-    let asked = [insertedObjects, updatedObjects]
-    let there = [context.insertedObjects, context.updatedObjects]
+    let asked = [insertedObjects, updatedObjects, deletedObjects]
+    let there = [context.insertedObjects, context.updatedObjects, context.deletedObjects]
     guard zip(asked, there).allSatisfy({ $0 == nil || $0 == $1 }) else {
       throw NSError.coreData(
         NSPersistentStoreUnsupportedRequestTypeError,

@@ -107,11 +107,11 @@ extension NSPersistentStoreCoordinator {
   /// Cairn's own: makes a kind of store available under its type.
   public class func register(_ factory: StoreFactory) { StoreRegistry.register(factory) }
 
-  /// The class of the stores of each type, as the pointer that an NSValue holds.
+  /// The class of the stores of each type, as the address that an NSValue holds.
   public class var registeredStoreTypes: [String: NSValue] {
     StoreRegistry.all.mapValues { kind in
-      var pointer = unsafeBitCast(kind.storeClass, to: UnsafeRawPointer.self)
-      return NSValue(bytes: &pointer, objCType: "^v")
+      var address = UInt64(UInt(bitPattern: unsafeBitCast(kind.storeClass, to: UnsafeRawPointer.self)))
+      return NSValue(bytes: &address, objCType: "Q")  // Foundation on Linux has no NSValues of pointers
     }
   }
 }

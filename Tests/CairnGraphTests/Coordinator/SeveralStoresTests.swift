@@ -255,9 +255,11 @@ private final class StoreNotes: @unchecked Sendable {
     let type = "Mine-\(UUID().uuidString)"
     NSPersistentStoreCoordinator.registerStoreClass(NSInMemoryStore.self, forStoreType: type)
     #expect(NSPersistentStoreCoordinator.registeredStoreTypes.keys.contains(type))
-    var pointer: UnsafeRawPointer?
-    NSPersistentStoreCoordinator.registeredStoreTypes[type]?.getValue(&pointer)
-    #expect(pointer == unsafeBitCast(NSInMemoryStore.self, to: UnsafeRawPointer.self))
+    var address: UInt64 = 0
+    NSPersistentStoreCoordinator.registeredStoreTypes[type]?.getValue(&address)
+    #expect(
+      UnsafeRawPointer(bitPattern: UInt(address))
+        == unsafeBitCast(NSInMemoryStore.self, to: UnsafeRawPointer?.self))
     let coordinator = coordinator()
     let store = try coordinator.addPersistentStore(
       ofType: type, configurationName: nil, at: URL(fileURLWithPath: "/somewhere/a.sqlite"))
