@@ -32,7 +32,8 @@ extension NSPersistentStoreCoordinator {
   private final func openStore(
     _ factory: StoreFactory, _ request: StoreFactory.Request
   ) throws -> any PersistentStore {
-    MemoryStores.isMemory(request.url) ? try MemoryStores.open(request) : try factory.open(request)
+    factory.type == NSInMemoryStoreType && MemoryStores.isMemory(request.url)
+      ? try MemoryStores.open(request) : try factory.open(request)
   }
 
   /// The factory of a type; the one of stores in memory where the URL says so and the type is one of files.
