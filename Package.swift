@@ -58,3 +58,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Apple's systems have a framework of this name.
+#if !canImport(Darwin)
+  package.products.append(.library(name: "CoreData", targets: ["CoreData"]))
+  package.targets += [
+    .target(name: "CoreData", dependencies: ["Cairn"], exclude: ["README.md"], swiftSettings: strict),
+    .testTarget(name: "CoreDataShimTests", dependencies: ["CoreData"], swiftSettings: strict),
+  ]
+#endif

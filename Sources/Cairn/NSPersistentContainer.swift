@@ -3,7 +3,7 @@
 public import CairnGraph
 public import Foundation
 
-/// Sets up a coordinator with its store, and makes contexts over it.
+/// Sets up a coordinator with its stores, and makes contexts over them.
 ///
 ///     let container = try NSPersistentContainer.inMemory(name: "Notes", model: model)
 ///     let note = Note(context: container.viewContext)
@@ -16,14 +16,18 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   /// On the main queue.
   public final let viewContext: NSManagedObjectContext
 
-  /// What `loadPersistentStores` opens. One store in memory, until it is set; there are no file stores yet.
-  public final var persistentStoreDescriptions = [NSPersistentStoreDescription()]
+  /// What `loadPersistentStores` opens. At first one description, of the URL `<name>.sqlite` in
+  /// `defaultDirectoryURL()`. While nothing stands behind `NSSQLiteStoreType`, its store is in memory.
+  public final var persistentStoreDescriptions: [NSPersistentStoreDescription]
 
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
     self.name = name
     persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     viewContext = NSManagedObjectContext(.mainQueue)
+    persistentStoreDescriptions = []
     super.init()
+    let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
+    persistentStoreDescriptions = [NSPersistentStoreDescription(url, defaultURL: url)]
     viewContext.persistentStoreCoordinator = persistentStoreCoordinator
     viewContext.name = "viewContext"
   }
@@ -39,32 +43,52 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   public final var managedObjectModel: NSManagedObjectModel { persistentStoreCoordinator.managedObjectModel }
 
-  /// Opens the stores of the descriptions, and calls `block` for each on the calling thread, before it returns,
-  /// with what went wrong if something did. A description whose store is open already is only reported.
+  /// Where the stores of containers are unless they are told otherwise: on Linux a directory named after the
+  /// executable in `$XDG_DATA_HOME`, which is `~/.local/share` unless it is set to an absolute path; on Apple's
+  /// systems one in the user's Application Support. Nothing makes the directory.
+  open class func defaultDirectoryURL() -> URL {
+    #if canImport(Darwin)
+      let base = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
+    #else
+      let given = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap {
+        $0.hasPrefix("/") ? $0 : nil
+      }
+      let home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
+      let base = given.map { URL(fileURLWithPath: $0, isDirectory: true) } ?? home
+    #endif
+    return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+  }
+
+  /// Opens the stores of the descriptions, and calls `block` for each with what went wrong if something did: on
+  /// the calling thread, before it returns, unless the description says `shouldAddStoreAsynchronously`. A
+  /// description whose store is open already is only reported.
   open func loadPersistentStores(
     completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
   ) {
     for description in persistentStoreDescriptions {
-      var failure: (any Error)?
-      do {
-        if !isLoaded(description) { try load(description) }
-      } catch {
-        failure = error
+      if isLoaded(description) {
+        block(description, nil)
+      } else {
+        persistentStoreCoordinator.addPersistentStore(with: description) { description, failure in
+          if failure == nil { self.remember(description) }
+          block(description, failure)
+        }
       }
-      block(description, failure)
     }
+  }
+
+  /// Descriptions that have been loaded, by identity, with the stores that they became.
+  private final let loaded = Loaded()
+
+  private final func remember(_ description: NSPersistentStoreDescription) {
+    guard let store = persistentStoreCoordinator.persistentStores.last(where: { $0.url == description.url })
+    else { return }
+    loaded.remember(description, store)
   }
 
   private final func isLoaded(_ description: NSPersistentStoreDescription) -> Bool {
-    persistentStoreCoordinator.persistentStores.contains {
-      $0.type == description.type && $0.url == description.url
-    }
-  }
-
-  private final func load(_ description: NSPersistentStoreDescription) throws {
-    try persistentStoreCoordinator.addPersistentStore(
-      ofType: description.type, configurationName: description.configuration, at: description.url,
-      options: description.options)
+    guard let store = loaded.store(of: description) else { return false }
+    return persistentStoreCoordinator.persistentStores.contains { $0 === store }
   }
 
   // MARK: Contexts
@@ -88,5 +112,24 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   ) async throws(E) -> T {
     let context = newBackgroundContext()
     return try await context.perform { () throws(E) -> T in try block(context) }
+  }
+}
+
+/// Which descriptions are open as which stores.
+///
+/// Sendable: the lock is held around every access, and descriptions are only compared.
+private final class Loaded: @unchecked Sendable {
+  private let lock = NSLock()
+  private var pairs: [(description: NSPersistentStoreDescription, store: NSPersistentStore)] = []
+
+  func remember(_ description: NSPersistentStoreDescription, _ store: NSPersistentStore) {
+    lock.withLock {
+      pairs.removeAll { $0.description === description }
+      pairs.append((description, store))
+    }
+  }
+
+  func store(of description: NSPersistentStoreDescription) -> NSPersistentStore? {
+    lock.withLock { pairs.first { $0.description === description }?.store }
   }
 }

@@ -88,27 +88,4 @@ import Testing
     #expect(store.metadata["mine"] as? String == "text" && store.metadata["count"] as? Int == 3)
     #expect(store.metadata[NSStoreTypeKey] as? String == "InMemory")
   }
-
-  @Test func `a container loads one store in memory unless told otherwise`() throws {
-    let container = NSPersistentContainer(name: "Test", managedObjectModel: TestModel.make())
-    var reports: [(type: String, failure: (any Error)?)] = []
-    container.loadPersistentStores { reports.append(($0.type, $1)) }
-    container.loadPersistentStores { reports.append(($0.type, $1)) }
-    #expect(reports.map(\.type) == ["InMemory", "InMemory"] && reports.allSatisfy { $0.failure == nil })
-    #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
-    #expect(container.viewContext.concurrencyType == .mainQueueConcurrencyType)
-    #expect(container.viewContext.name == "viewContext")
-  }
-
-  @Test func `a container doesn't keep in memory what was meant for a file`() throws {
-    let container = NSPersistentContainer(name: "Test", managedObjectModel: TestModel.make())
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("notes.sqlite")
-    container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
-    var failure: NSError?
-    container.loadPersistentStores { failure = $1 as NSError? }
-    #expect(failure?.code == 134_000)
-    #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
-    let null = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))
-    #expect(null.type == NSInMemoryStoreType && NSPersistentStoreDescription().type == NSInMemoryStoreType)
-  }
 }

@@ -68,8 +68,12 @@ enum CustomKind: String, CaseIterable {
     func other() -> NSManagedObjectContext {
       let other = NSManagedObjectContext(.privateQueue)
       other.persistentStoreCoordinator = coordinator
+      others.append(other)
       return other
     }
+
+    /// Kept, since objects need their contexts.
+    private var others: [NSManagedObjectContext] = []
 
     func fill() throws {
       let band = Band(context: context)

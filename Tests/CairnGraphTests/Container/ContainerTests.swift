@@ -1,0 +1,158 @@
+// Containers and what they are told about stores.
+
+import Cairn
+import Testing
+
+@testable import CairnGraph
+
+@Suite struct ContainerTests {
+  private func container() -> NSPersistentContainer {
+    NSPersistentContainer(name: "Test", managedObjectModel: TestModel.make())
+  }
+
+  private func load(_ container: NSPersistentContainer) -> [(type: String, failure: NSError?)] {
+    var reports: [(type: String, failure: NSError?)] = []
+    container.loadPersistentStores { reports.append(($0.type, $1 as NSError?)) }
+    return reports
+  }
+
+  @Test func `a container loads one store in memory unless told otherwise, once`() throws {
+    let container = container()
+    #expect(load(container).map(\.type) == ["InMemory"])
+    let again = load(container)
+    #expect(again.map(\.type) == ["InMemory"] && again.allSatisfy { $0.failure == nil })
+    #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+    #expect(container.viewContext.concurrencyType == .mainQueueConcurrencyType)
+    #expect(container.viewContext.name == "viewContext")
+    #expect(!container.viewContext.automaticallyMergesChangesFromParent)
+  }
+
+  @Test func `a container's own description has Core Data's defaults`() throws {
+    let description = try #require(container().persistentStoreDescriptions.first)
+    let directory = NSPersistentContainer.defaultDirectoryURL()
+    #expect(description.url == directory.appendingPathComponent("Test.sqlite"))
+    #expect(description.shouldMigrateStoreAutomatically && description.shouldInferMappingModelAutomatically)
+    #expect(!description.shouldAddStoreAsynchronously && !description.isReadOnly)
+    #expect(description.timeout == 240 && description.configuration == nil)
+    #expect(description.sqlitePragmas.isEmpty)
+    #expect(
+      Set(description.options.keys) == [
+        NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+      ])
+  }
+
+  @Test func `a container doesn't keep in memory what was meant for a file`() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("notes.sqlite")
+    let (given, changed) = (container(), container())
+    given.persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
+    changed.persistentStoreDescriptions[0].url = file
+    for container in [given, changed] {
+      #expect(load(container).map(\.failure?.code) == [134_000])
+      #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
+    }
+  }
+
+  @Test func `descriptions without a URL and at dev null load in memory`() throws {
+    for description in [
+      NSPersistentStoreDescription(),
+      NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null")),
+    ] {
+      #expect(description.type == NSSQLiteStoreType && description.url?.path == "/dev/null")
+      let container = container()
+      container.persistentStoreDescriptions = [description]
+      #expect(load(container).map(\.failure) == [nil])
+      #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+    }
+  }
+
+  @Test func `every description is loaded and reported, whatever becomes of the others`() throws {
+    let container = container()
+    let missing = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/nowhere/a"))
+    missing.type = "no such type"
+    container.persistentStoreDescriptions = [
+      NSPersistentStoreDescription(), missing, NSPersistentStoreDescription(),
+    ]
+    #expect(load(container).map(\.failure?.code) == [nil, 134_000, nil])
+    #expect(container.persistentStoreCoordinator.persistentStores.count == 2)
+  }
+
+  @Test func `a store that is added asynchronously is reported on another thread`() async throws {
+    let container = container()
+    container.persistentStoreDescriptions[0].shouldAddStoreAsynchronously = true
+    let failure = await withCheckedContinuation { continuation in
+      container.loadPersistentStores { continuation.resume(returning: ($1 as NSError?)?.code) }
+    }
+    #expect(failure == nil)
+    #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
+  }
+
+  @Test func `what a description says is in its options, and nil takes it out`() throws {
+    let description = NSPersistentStoreDescription()
+    description.isReadOnly = true
+    description.timeout = 3
+    description.setValue("delete" as NSString, forPragmaNamed: "journal_mode")
+    description.setValue("1" as NSString, forPragmaNamed: "secure_delete")
+    description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey)
+    #expect(description.options[NSReadOnlyPersistentStoreOption] == NSNumber(value: true))
+    #expect(description.options[NSPersistentStoreTimeoutOption] == NSNumber(value: 3.0))
+    #expect(description.sqlitePragmas["journal_mode"] == "delete" as NSString)
+    #expect((description.options[NSSQLitePragmasOption] as? NSDictionary)?.count == 2)
+    description.setValue(nil, forPragmaNamed: "journal_mode")
+    description.setValue(nil, forPragmaNamed: "secure_delete")
+    description.setOption(nil, forKey: NSPersistentHistoryTrackingKey)
+    description.isReadOnly = false
+    #expect(description.sqlitePragmas.isEmpty && description.options[NSSQLitePragmasOption] == nil)
+    #expect(description.options[NSPersistentHistoryTrackingKey] == nil && !description.isReadOnly)
+  }
+
+  @Test func `a copy of a description says the same and changes alone`() throws {
+    let original = NSPersistentStoreDescription(url: URL(fileURLWithPath: "/a"))
+    original.configuration = "Local"
+    original.type = NSInMemoryStoreType
+    original.shouldAddStoreAsynchronously = true
+    let copy = try #require(original.copy() as? NSPersistentStoreDescription)
+    #expect(copy.url == original.url && copy.configuration == "Local" && copy.type == NSInMemoryStoreType)
+    #expect(copy.shouldAddStoreAsynchronously && copy.options == original.options)
+    copy.configuration = nil
+    copy.isReadOnly = true
+    #expect(original.configuration == "Local" && !original.isReadOnly)
+  }
+
+  @Test func `a subclass says where its stores are`() throws {
+    final class Elsewhere: NSPersistentContainer, @unchecked Sendable {
+      override class func defaultDirectoryURL() -> URL {
+        URL(fileURLWithPath: "/elsewhere", isDirectory: true)
+      }
+    }
+    let container = Elsewhere(name: "Test", managedObjectModel: TestModel.make())
+    #expect(container.persistentStoreDescriptions[0].url?.path == "/elsewhere/Test.sqlite")
+    #expect(load(container).map(\.type) == ["InMemory"])
+  }
+
+  #if !canImport(Darwin)
+    @Test func `the default directory is named after the executable, in the user's data`() {
+      let path = NSPersistentContainer.defaultDirectoryURL().path
+      let base =
+        ProcessInfo.processInfo.environment["XDG_DATA_HOME"]
+        ?? FileManager.default.homeDirectoryForCurrentUser.path + "/.local/share"
+      #expect(path == base + "/" + ProcessInfo.processInfo.processName)
+    }
+  #endif
+
+  @Test func `background tasks get contexts of their own`() async throws {
+    let container = try NSPersistentContainer.inMemory(name: "Test", model: TestModel.make())
+    let count = try await container.performBackgroundTask { context in
+      Tag(context: context).text = "red"
+      try context.save()
+      return try context.count(for: request(Tag.self))
+    }
+    #expect(count == 1)
+    let text = await withCheckedContinuation { continuation in
+      container.performBackgroundTask { context in
+        continuation.resume(returning: (try? context.fetch(request(Tag.self)))?.first?.text)
+      }
+    }
+    #expect(text == "red")
+    #expect(container.newBackgroundContext() !== container.newBackgroundContext())
+  }
+}
