@@ -11,7 +11,9 @@ public import Foundation
 /// The class that stands for the store in memory:
 ///
 ///     NSPersistentStoreCoordinator.registerStoreClass(NSInMemoryStore.self, forStoreType: NSSQLiteStoreType)
-public final class NSInMemoryStore: NSPersistentStore, @unchecked Sendable {}  // adds no state to its superclass
+///
+/// Sendable: adds no state to its superclass.
+public final class NSInMemoryStore: NSPersistentStore, @unchecked Sendable {}
 
 /// Knows how to open the stores that come with Cairn.
 public final class BuiltInStores: NSObject, StoreFactoryProvider {
