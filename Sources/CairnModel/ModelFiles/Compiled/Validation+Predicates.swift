@@ -26,13 +26,17 @@ extension ModelDocument.Validation {
       let value = comparison.right.plainValue
     else { return false }
     let isLength = [.keyPath(["length"]), .keyPathOf(.evaluatedObject, ["length"])].contains(comparison.left)
+    if comparison.op == .matches {
+      guard comparison.left == .evaluatedObject, regularExpression == nil, case .string(let pattern) = value,
+        !pattern.isEmpty
+      else { return false }
+      regularExpression = pattern
+      return true
+    }
     if kind == .string {
       switch (comparison.op, value) {
       case (.greaterOrEqual, .int(let x)) where isLength && minimumLength == nil: minimumLength = Int(x)
       case (.lessOrEqual, .int(let x)) where isLength && maximumLength == nil: maximumLength = Int(x)
-      case (.matches, .string(let x))
-      where comparison.left == .evaluatedObject && regularExpression == nil && !x.isEmpty:
-        regularExpression = x
       default: return false
       }
       return true

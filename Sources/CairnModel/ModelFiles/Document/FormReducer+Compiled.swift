@@ -76,6 +76,7 @@ extension ModelDocument.Entity {
     if let module = classModule, let name = className { className = module + "." + name }
     classModule = nil
     isClassInCurrentModule = false
+    if className == "NSManagedObject" { className = nil }
     isSyncable = false
     codeGenerationType = nil
     // Beside each fetch index that could be one, a compiled model repeats it as a compound index.

@@ -5,12 +5,10 @@ extension ContentsReader {
     var reader = AttributeReader(element, SourcePlace())
     var entity = ModelDocument.Entity(reader.required("name"))
     reader.place.entity = entity.name
-    if var className = reader.text("representedClassName") {
-      if className.hasPrefix(".") {
-        className.removeFirst()
-        entity.isClassInCurrentModule = true
-      }
-      entity.className = className.isEmpty || className == "NSManagedObject" ? nil : className
+    if let className = reader.text("representedClassName") {
+      entity.isClassInCurrentModule = className.hasPrefix(".")
+      entity.className = String(className.drop { $0 == "." })
+      entity.clean()
     }
     entity.classModule = reader.text("representedClassModule")
     entity.superentity = reader.text("parentEntity")
