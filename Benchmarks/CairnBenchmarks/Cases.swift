@@ -50,7 +50,7 @@ struct Cases {
         compared("memory", goal: 0.6, unit: .megabytes, runCount: 1, ours.memory, theirs?.memory),
         Self.flatCommit(rowCount: 100_000, data, ours),
         Self.flatCommit(rowCount: 1_000_000, data, ours),
-      ] + ObjectCases().all(data, peer: peer, theirs)
+      ] + Self.predicates(data, sqlite) + ObjectCases().all(data, peer: peer, theirs)
   }
 
   /// Cairn against itself: a commit costs what it changes, not what the store holds, so a store of

@@ -19,6 +19,14 @@ enum ToyFunctions {
     case ("lowercase:", .string(let text)): return .string(text.lowercased())
     case ("length:", .string(let text)): return .int(Int64((text as NSString).length))
     case ("castObject:toType:", let value): return cast(value, values[1])
+    case ("canonical:", .string(let text)):
+      return .string(
+        text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+          .precomposedStringWithCanonicalMapping)
+    case ("sqrt:", let value): return .double(double(value).squareRoot())
+    case ("floor:", let value) where whole(value) == nil: return .double(double(value).rounded(.down))
+    case ("ceiling:", let value) where whole(value) == nil: return .double(double(value).rounded(.up))
+    case ("onesComplement:", let value): return whole(value).map { .int(-$0 - 1) } ?? .null
     case ("abs:", let value): return value < 0 ? arithmetic("from:subtract:", 0, value) : value
     default: return arithmetic(name, values[0], values[1])
     }
@@ -59,6 +67,11 @@ enum ToyFunctions {
     case "modulus:by:":
       if y == 0 { return .null }
       exact = wideX % wideY
+    case "raise:toPower:":
+      let power = pow(Double(x), Double(y))
+      return y >= 0 && abs(power) < 1e15 ? .int(Int64(power)) : .double(power)
+    case "leftshift:by:": return .int(x << y)
+    case "rightshift:by:": return .int(x >> y)
     case "bitwiseAnd:with:": return .int(x & y)
     case "bitwiseOr:with:": return .int(x | y)
     case "bitwiseXor:with:": return .int(x ^ y)

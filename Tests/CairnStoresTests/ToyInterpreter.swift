@@ -25,6 +25,8 @@ enum ToyThing {
   case rows([Int64], EntityID, isOrdered: Bool)
   /// What such rows have.
   case values([Value], isOrdered: Bool)
+  /// The collection of a row that isn't there.
+  case absent
 }
 
 struct ToyEvaluator {
@@ -66,7 +68,8 @@ struct ToyEvaluator {
     case .one: throw ToyChecker.misfit("no collection")
     case .list(let values): return values
     case .rows(let ids, _, _): return ids.map { .key($0) }
-    case .values(let values, true): return values.map { $0.isNull ? nil : $0 }
+    case .values(let values, true): return values.map { $0.isNull ? Value?.none : $0 }
+    case .absent: return []
     case .values(let values, false): return values.filter { !$0.isNull }
     }
   }
@@ -110,6 +113,9 @@ struct ToyEvaluator {
     case .keyPathOf(.variable(let name), let names):
       return follow(names, from: row(name).id, row(name).entity)
     case .keyPathOf(let base, let names):
+      if case .absent = try thing(base) {
+        return names.contains { $0.hasPrefix("@") } ? .one(.null) : .absent
+      }
       guard case .rows(let ids, let entity, let isOrdered) = try thing(base) else {
         throw ToyChecker.misfit("no rows")
       }
@@ -123,6 +129,7 @@ struct ToyEvaluator {
     case .conditional(let condition, let first, let second):
       return .one(try value(holds(condition) ? first : second))
     case .subquery(let collection, let variable, let condition):
+      if case .absent = try thing(collection) { return .absent }
       guard case .rows(let ids, let entity, let isOrdered) = try thing(collection) else {
         throw ToyChecker.misfit("no rows")
       }
@@ -182,7 +189,7 @@ struct ToyEvaluator {
       if name.hasPrefix("@") { return .one(.null) }
       guard let relation = question.schema[entity].relationship(named: name) else { break }
       if question.schema[relation].isToMany {
-        return names.contains { $0.hasPrefix("@") } ? .one(.null) : .values([], isOrdered: false)
+        return names.contains { $0.hasPrefix("@") } ? .one(.null) : .absent
       }
       entity = question.schema[relation].destination
     }
@@ -216,6 +223,7 @@ struct ToyEvaluator {
       case .values(let values, _): values
       case .rows(let ids, _, _): ids.map { .key($0) }
       case .list(let values): values
+      case .absent: []
       }
     }
     return .values(values, isOrdered: isOrdered)

@@ -16,6 +16,9 @@ extension Preparer {
   }
 
   func prepare(_ expression: BoundExpression, _ test: ValueTest) -> PreparedPredicate.Node {
+    if let program = NumberProgram(expression), case .general(let single) = rowwise(.check(expression, test)) {
+      return .numbers(program, test, single)
+    }
     guard case .aggregate(let function, let collection, let value) = expression,
       collection.start.base == 0, collection.steps.count == 1
     else { return rowwise(.check(expression, test)) }

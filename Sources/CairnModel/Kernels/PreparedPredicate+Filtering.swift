@@ -57,7 +57,7 @@ extension PreparedPredicate.Node {
     case .key(let slot?, let test):
       chunk.columns[slot].isNull(row) ? test.otherwise : test.matches(chunk.columns[slot].integer(row))
     case .key(nil, let test): test.matches(chunk.key(row))
-    case .general(let test): test.matches(chunk, row)
+    case .general(let test), .numbers(_, _, let test): test.matches(chunk, row)
     case .and(let parts): parts.allSatisfy { $0.matches(chunk, row) }
     case .or(let parts): parts.contains { $0.matches(chunk, row) }
     case .not(let part): !part.matches(chunk, row)
@@ -93,6 +93,10 @@ private struct Filter {
       return .mixed
     case .key(nil, let test):
       for row in 0..<count { mask[row] = test.matches(chunk.key(row)) ? 1 : 0 }
+      return .mixed
+    case .numbers(let program, let test, let single):
+      if program.fill(mask, chunk, test) { return .mixed }
+      for row in 0..<count { mask[row] = single.matches(chunk, row) ? 1 : 0 }
       return .mixed
     case .general(let test):
       for row in 0..<count { mask[row] = test.matches(chunk, row) ? 1 : 0 }

@@ -12,6 +12,8 @@ public struct PreparedPredicate {
     case slot(Int, ValueTest)
     /// The key in a slot; nil tests the row's own key.
     case key(slot: Int?, KeyTest)
+    /// Arithmetic, and what answers it for one row.
+    case numbers(NumberProgram, ValueTest, RowTest)
     /// What no kernel answers.
     case general(RowTest)
     case and([Node])

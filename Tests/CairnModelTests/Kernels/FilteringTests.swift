@@ -156,4 +156,32 @@ struct FilteringTests {
     #expect(try count(.compare("int16", .equal, 1)) == 10)
     #expect(try count(.not(.compare("int16", .equal, 1))) == 0)
   }
+
+  @Test(arguments: seeds)
+  func `arithmetic on columns says of each row what it says of its values alone`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let types: [ValueType] = [.int16, .int32, .int64, .double, .float, .bool, .decimal]
+    let rows = (0..<300).map { index in
+      var values: [String: Value] = [:]
+      for type in types { values["\(type)"] = random.oneIn(6) ? .null : random.value(type) }
+      return TestSource.Row(key: Int64(index + 1), values: values, isDeleted: random.oneIn(20))
+    }
+    let source = TestSource(itemSchema, ["Item": rows], chunkSize: 64)
+    func number(_ depth: Int) -> ExpressionTree {
+      if depth == 0 {
+        return random.oneIn(4)
+          ? .constant(random.value(random.pick([.int16, .int64, .double]))) : .path("\(random.pick(types))")
+      }
+      let functions = ["add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "bitwiseAnd:with:"]
+      return .function(functions[random.oneIn(3) ? random.below(6) : random.below(3)], [number(depth - 1), number(depth - 1)])
+    }
+    var failures = Failures()
+    for _ in 0..<80 {
+      let op = random.pick(ComparisonOperator.allCases.filter(\.isOrderComparison))
+      let right = random.constant(random.pick([.int32, .double]), like: [])
+      let tree = PredicateTree.comparison(.init(number(1 + random.below(2)), op, .constant(right)))
+      for found in try disagreements(tree, "Item", source) { failures.add("\(tree.canonicalFormat): \(found)") }
+    }
+    #expect(failures.isEmpty, "seed \(seed): \(failures)")
+  }
 }
