@@ -16,7 +16,8 @@ extension Preparer {
   }
 
   func prepare(_ expression: BoundExpression, _ test: ValueTest) -> PreparedPredicate.Node {
-    if let program = NumberProgram(expression), case .general(let single) = rowwise(.check(expression, test)) {
+    if let program = NumberProgram(expression), case .general(let single) = rowwise(.check(expression, test))
+    {
       return .numbers(program, test, single)
     }
     guard case .aggregate(let function, let collection, let value) = expression,

@@ -172,15 +172,21 @@ struct FilteringTests {
         return random.oneIn(4)
           ? .constant(random.value(random.pick([.int16, .int64, .double]))) : .path("\(random.pick(types))")
       }
-      let functions = ["add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "bitwiseAnd:with:"]
-      return .function(functions[random.oneIn(3) ? random.below(6) : random.below(3)], [number(depth - 1), number(depth - 1)])
+      let functions = [
+        "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "bitwiseAnd:with:",
+      ]
+      return .function(
+        functions[random.oneIn(3) ? random.below(6) : random.below(3)],
+        [number(depth - 1), number(depth - 1)])
     }
     var failures = Failures()
     for _ in 0..<80 {
       let op = random.pick(ComparisonOperator.allCases.filter(\.isOrderComparison))
       let right = random.constant(random.pick([.int32, .double]), like: [])
       let tree = PredicateTree.comparison(.init(number(1 + random.below(2)), op, .constant(right)))
-      for found in try disagreements(tree, "Item", source) { failures.add("\(tree.canonicalFormat): \(found)") }
+      for found in try disagreements(tree, "Item", source) {
+        failures.add("\(tree.canonicalFormat): \(found)")
+      }
     }
     #expect(failures.isEmpty, "seed \(seed): \(failures)")
   }

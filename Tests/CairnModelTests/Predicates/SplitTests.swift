@@ -23,7 +23,8 @@ struct SplitTests {
   }
 
   @Test(arguments: [
-    "nothing == 1", "age < 'x'", "ANY age > 3", "age > $x", "age > 3 AND uppercase:(age) == 'A'", "age.@count > 1",
+    "nothing == 1", "age < 'x'", "ANY age > 3", "age > $x", "age > 3 AND uppercase:(age) == 'A'",
+    "age.@count > 1",
   ])
   func `what is wrong stays an error, and is never left to objects`(format: String) {
     #expect(throws: StoreError.self) {
