@@ -137,7 +137,11 @@ struct ModelCompiler {
       let isThere = result.contains { $0.properties == properties || $0.name == name }
       if !isThere { result.append(.init(name, properties)) }
     }
-    for property in entity.ownProperties where property.isIndexed { add(property.name, [property.name]) }
+    // The mark means nothing on what has no column of its own; links are indexed by their inverses anyway.
+    for case let attribute as NSAttributeDescription in entity.ownProperties
+    where attribute.isIndexed && !attribute.isTransient && attribute.type != .composite {
+      add(attribute.name, [attribute.name])
+    }
     for compound in entity.compoundIndexes {
       let names = compound.map { NSEntityDescription.propertyName($0) ?? "" }
       add(names.joined(separator: "_"), names)

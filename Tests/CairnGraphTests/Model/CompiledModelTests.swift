@@ -47,7 +47,7 @@ import Testing
   @Test func `the two older spellings of indexes become indexes (2.6.5)`() throws {
     let model = RichModel.make()
     let note = try #require(model.entitiesByName["Note"])
-    note.propertiesByName["stars"]?.isIndexed = true
+    for name in ["stars", "mood", "place", "tags"] { note.propertiesByName[name]?.isIndexed = true }
     note.compoundIndexes = [["size", "count"], ["stars"]]
     let names = try model.compiled().schema.entity(named: "Note")?.indexes.map(\.name)
     #expect(names == ["byTitle", "byWidth", "stars", "size_count"])

@@ -92,8 +92,8 @@ struct RandomModel {
     if chance(10), depth < 3 {
       let composite = NSCompositeAttributeDescription()
       composite.name = name("c")
-      composite.elements = (0..<Int.random(in: 1...3, using: &random)).map { _ in self.attribute(depth: depth + 1)
-      }
+      let count = Int.random(in: 1...3, using: &random)
+      composite.elements = (0..<count).map { _ in self.attribute(depth: depth + 1) }
       return composite
     }
     let attribute = NSAttributeDescription()
