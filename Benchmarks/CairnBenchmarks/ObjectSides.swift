@@ -96,10 +96,12 @@ extension ObjectCases {
   func manufacturers(_ data: FlightData) throws -> Side {
     let flights = try shared.loaded(data)
     return .timed(
-      prepare: { flights.container.newBackgroundContext() },
-      run: { context in
-        try context.performAndWait {
-          let objects = try Self.all(context)
+      prepare: {
+        let context = flights.container.newBackgroundContext()
+        return (context, try context.performAndWait { try Self.all(context) })
+      },
+      run: { (context: NSManagedObjectContext, objects: [Flight]) in
+        context.performAndWait {
           var total = (bytes: 0, count: 0)
           for flight in objects {
             guard let manufacturer = flight.plane?.manufacturer else { continue }
