@@ -176,7 +176,7 @@ struct ToyChecker {
     }
     switch name {
     case "now": return .date
-    case "uppercase:", "lowercase:": return try need(.string, .string)
+    case "uppercase:", "lowercase:", "canonical:": return try need(.string, .string)
     case "length:": return try need(.string, .number)
     case "min:", "max:": return families.first ?? nil
     case "castObject:toType:":

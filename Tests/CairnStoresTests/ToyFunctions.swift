@@ -28,8 +28,12 @@ enum ToyFunctions {
     case ("ceiling:", let value) where whole(value) == nil: return .double(double(value).rounded(.up))
     case ("onesComplement:", let value): return whole(value).map { .int(-$0 - 1) } ?? .null
     case ("abs:", let value): return value < 0 ? arithmetic("from:subtract:", 0, value) : value
-    default: return arithmetic(name, values[0], values[1])
+    // What rounds leaves whole numbers alone.
+    case ("floor:", let value), ("ceiling:", let value): return value
+    default: break
     }
+    guard values.count == 2 else { throw ToyChecker.misfit("\(name) of \(values.count)") }
+    return arithmetic(name, values[0], values[1])
   }
 
   private static func cast(_ value: Value, _ type: Value) -> Value {
