@@ -32,9 +32,11 @@ import Testing
     let outcome = try run(format)
     #expect(outcome.exitCode == 0)
     for line in [
-      "  NOT", "    IN", "conditional", "first element of", "element of, at", "list of 4", "variable $x", "SELF",
+      "  NOT", "    IN", "conditional", "first element of", "element of, at", "list of 4", "variable $x",
+      "SELF",
       "truth value 1", "constant nil", "subquery, each $k of", "key path .@count of", "function add:to:",
-      "function sum:", "call f:", "union", "size of", "ANYKEY", "last element of", "TRUEPREDICATE", "number 1.5",
+      "function sum:", "call f:", "union", "size of", "ANYKEY", "last element of", "TRUEPREDICATE",
+      "number 1.5",
     ] {
       #expect(outcome.output.contains(line + "\n"), "\(line)")
     }

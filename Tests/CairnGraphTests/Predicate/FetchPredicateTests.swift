@@ -60,7 +60,8 @@ import class CairnGraph.NSExpression
         "FUNCTION(name, 'lowercaseString') == 'p4'", "age > 20 AND FUNCTION(name, 'hasPrefix:', 'P') == YES",
         "friends.@count > 1", "ANY friends.age > 55", "ALL friends.age > 20", "friends.@sum.age > 100",
         "SUBQUERY(friends, $f, $f.age > age).@count > 2", "age + 5 == 10 OR age % 20 == 0",
-        "modulus:by:(age, 20) == 0", "TERNARY(name == nil, age, 1) == 60", "SELF == partner", "name MATCHES 'P[0-3]'",
+        "modulus:by:(age, 20) == 0", "TERNARY(name == nil, age, 1) == 60", "SELF == partner",
+        "name MATCHES 'P[0-3]'",
         "age IN {0, 5, 75} AND NOT name BEGINSWITH 'N'", "company == nil AND (age BETWEEN {20, 75})",
         "CAST(age, 'NSString') ENDSWITH '5'", "TRUEPREDICATE", "FALSEPREDICATE", "name <[l] 'P3'",
       ].compactMap { try? NSPredicate(parsing: $0) } + [

@@ -100,8 +100,10 @@ indirect enum JudgeCondition {
     case .count(let relation, let condition, let op, let number):
       let inner = condition.text("$v\(depth).", depth + 1, &arguments)
       return "SUBQUERY(\(variable)\(relation), $v\(depth), \(inner)).@count \(op) \(number)"
-    case .and(let parts): return parts.map { "(\($0.text(variable, depth, &arguments)))" }.joined(separator: " AND ")
-    case .or(let parts): return parts.map { "(\($0.text(variable, depth, &arguments)))" }.joined(separator: " OR ")
+    case .and(let parts):
+      return parts.map { "(\($0.text(variable, depth, &arguments)))" }.joined(separator: " AND ")
+    case .or(let parts):
+      return parts.map { "(\($0.text(variable, depth, &arguments)))" }.joined(separator: " OR ")
     case .not(let part): return "NOT (\(part.text(variable, depth, &arguments)))"
     }
   }
@@ -242,7 +244,8 @@ struct Judge {
     if options.contains("c") { how.insert(.caseInsensitive) }
     if options.contains("d") { how.insert(.diacriticInsensitive) }
     let folded = text.folding(options: how, locale: nil)
-    return composed ? folded.precomposedStringWithCanonicalMapping : folded.decomposedStringWithCanonicalMapping
+    return composed
+      ? folded.precomposedStringWithCanonicalMapping : folded.decomposedStringWithCanonicalMapping
   }
 
   /// By decomposed scalars, then by bytes.

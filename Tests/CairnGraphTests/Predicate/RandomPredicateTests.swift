@@ -24,7 +24,8 @@ private struct RandomPredicates: RandomNumberGenerator {
   private mutating func pick<T>(_ list: [T]) -> T { list[Int.random(in: 0..<list.count, using: &self)] }
 
   private static let texts = [
-    "", "a", "A", "ab", "aB", "\u{E9}", "e\u{301}", "\u{C9}", "e", "\u{DF}", "ss", "日本", "👍🏽", "a*b", "z\u{323}\u{307}",
+    "", "a", "A", "ab", "aB", "\u{E9}", "e\u{301}", "\u{C9}", "e", "\u{DF}", "ss", "日本", "👍🏽", "a*b",
+    "z\u{323}\u{307}",
     "z\u{307}\u{323}", "\u{1E9B}\u{323}", "i", "I", "\u{130}", "\u{212B}", "한", "\u{1112}\u{1161}\u{11AB}",
   ]
   private static let patterns = ["*", "?", "a*", "*b", "?b", "*\u{E9}*", "??", "A?", "*\u{301}", "日?"]
@@ -52,7 +53,8 @@ private struct RandomPredicates: RandomNumberGenerator {
       rows[parent].kids.append(index)
     }
     for index in rows.indices {
-      rows[index].links = Array(rows.indices.shuffled(using: &self).prefix(Int.random(in: 0...3, using: &self)))
+      rows[index].links = Array(
+        rows.indices.shuffled(using: &self).prefix(Int.random(in: 0...3, using: &self)))
     }
     return rows
   }
@@ -64,9 +66,12 @@ private struct RandomPredicates: RandomNumberGenerator {
     case 3, 4: return .constant(value(pick(["i", "d"]), missing: 5))
     case 5, 6:
       return .arithmetic(
-        number(depth - 1, isInner: isInner), pick(["+", "-", "*", "/", "%"]), number(depth - 1, isInner: isInner))
+        number(depth - 1, isInner: isInner), pick(["+", "-", "*", "/", "%"]),
+        number(depth - 1, isInner: isInner))
     case 7: return .figure(pick(["kids", "links"]), "@count", nil)
-    default: return .figure(pick(["kids", "links"]), pick(["@sum", "@avg", "@min", "@max"]), pick(["i", "i", "b"]))
+    default:
+      return .figure(
+        pick(["kids", "links"]), pick(["@sum", "@avg", "@min", "@max"]), pick(["i", "i", "b"]))
     }
   }
 
@@ -88,8 +93,12 @@ private struct RandomPredicates: RandomNumberGenerator {
       return .isIn(.attribute(parents: pick([0, 1]), name), (0..<3).map { _ in value(name) })
     case 5:
       let name = pick(["s", "i", "d"])
-      return .between(.attribute(parents: pick([0, 1]), name), value(name, missing: 5), value(name, missing: 5))
-    case 6: return .compare(.attribute(parents: pick([0, 1]), pick(["s", "i", "d"])), pick(["==", "!="]), .constant(.none), options: "")
+      return .between(
+        .attribute(parents: pick([0, 1]), name), value(name, missing: 5), value(name, missing: 5))
+    case 6:
+      return .compare(
+        .attribute(parents: pick([0, 1]), pick(["s", "i", "d"])), pick(["==", "!="]), .constant(.none),
+        options: "")
     case 7:
       let name = pick(["s", "i", "d"])
       let options = name == "s" ? pick(["", "[c]", "[cd]"]) : ""
@@ -100,8 +109,12 @@ private struct RandomPredicates: RandomNumberGenerator {
       return .count(
         relation: pick(["kids", "links"]), condition(depth - 1, isInner: true), pick(orders),
         Int.random(in: 0...2, using: &self))
-    case 10: return .and((0..<Int.random(in: 1...3, using: &self)).map { _ in condition(depth - 1, isInner: isInner) })
-    case 11, 12: return .or((0..<Int.random(in: 1...3, using: &self)).map { _ in condition(depth - 1, isInner: isInner) })
+    case 10:
+      return .and(
+        (0..<Int.random(in: 1...3, using: &self)).map { _ in condition(depth - 1, isInner: isInner) })
+    case 11, 12:
+      return .or(
+        (0..<Int.random(in: 1...3, using: &self)).map { _ in condition(depth - 1, isInner: isInner) })
     default: return .not(condition(depth - 1, isInner: isInner))
     }
   }
@@ -113,7 +126,8 @@ private struct RandomPredicates: RandomNumberGenerator {
       "Row", NSManagedObject.self,
       [
         TestModel.attribute("number", .integer64), TestModel.attribute("s", .string),
-        TestModel.attribute("i", .integer32), TestModel.attribute("d", .double), TestModel.attribute("b", .boolean),
+        TestModel.attribute("i", .integer32), TestModel.attribute("d", .double),
+        TestModel.attribute("b", .boolean),
       ])
     TestModel.relate(row, "kids", toMany: true, row, "parent")
     TestModel.relate(row, "links", toMany: true, ordered: true, row, "linked", inverseToMany: true)
@@ -178,7 +192,8 @@ private struct RandomPredicates: RandomNumberGenerator {
       let entity = try model.schema.requireEntity(named: "Row").id
       if try predicate.tree.split(bindableTo: entity, in: model.schema).rest == nil { answeredByColumns += 1 }
     }
-    #expect(truths > count && truths < count * rows.count - count, "seed \(seed) says hardly anything: \(truths)")
+    #expect(
+      truths > count && truths < count * rows.count - count, "seed \(seed) says hardly anything: \(truths)")
     #expect(answeredByColumns > count / 3, "columns answer \(answeredByColumns) of \(count)")
   }
 }
