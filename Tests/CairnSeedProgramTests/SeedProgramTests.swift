@@ -4,6 +4,57 @@ import Cairn
 import Testing
 
 @MainActor @Suite struct SeedProgramTests {
+  private static func libraryModel() throws -> URL {
+    try #require(
+      Bundle.module.url(forResource: "Library", withExtension: "xcdatamodeld", subdirectory: "Resources"))
+  }
+
+  @Test(arguments: SeedStore.allCases)
+  func `the stack in three steps gives a context that saves and finds`(_ store: SeedStore) throws {
+    let description = store.makeDescription()
+    let context = try makeContext(
+      modelAt: try Self.libraryModel(), storeType: description.type, storeAt: description.url,
+      options: description.options)
+    #expect(context.concurrencyType == .mainQueueConcurrencyType)
+    let author = Author(context: context)
+    author.name = "Melville"
+    for (title, year) in [("Typee", 1846), ("Moby-Dick", 1851)] {
+      let book = Book(context: context)
+      book.title = title
+      book.year = Int32(year)
+      book.author = author
+    }
+    #expect(Book(context: context).title == "Untitled")
+    try context.save()
+    let request = NSFetchRequest<Book>(entityName: "Book")
+    request.sortDescriptors = [NSSortDescriptor(key: "year", ascending: true)]
+    #expect(try context.fetch(request).map(\.title) == ["Untitled", "Typee", "Moby-Dick"])
+    context.delete(author)
+    try context.save()
+    #expect(try context.fetch(request).map(\.title) == ["Untitled"])
+  }
+
+  @Test(arguments: SeedStore.allCases)
+  func `the container gives the same stack`(_ store: SeedStore) throws {
+    let container = try makeContainer(
+      modelAt: try Self.libraryModel(), store: store.makeDescription())
+    let book = Book(context: container.viewContext)
+    book.title = "Omoo"
+    try container.viewContext.save()
+    let other = container.newBackgroundContext()
+    let titles = try other.performAndWait {
+      try other.fetch(NSFetchRequest<Book>(entityName: "Book")).map(\.title)
+    }
+    #expect(titles == ["Omoo"])
+  }
+
+  @Test func `a model that isn't there is an error, not a crash`() {
+    let missing = URL(fileURLWithPath: "/nowhere/Library.momd")
+    #expect(throws: CocoaError.self) {
+      try makeContext(modelAt: missing, storeType: NSInMemoryStoreType, storeAt: nil)
+    }
+  }
+
   @Test(arguments: SeedStore.allCases)
   func `notes are created, found in order, modified and removed`(_ store: SeedStore) throws {
     let dao = NoteDAO(store: store.makeDescription())
@@ -52,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("NotesProgram.swift", "NotesApplication.md"),
+    ("StackProgram.swift", "TheStack.md"), ("NotesProgram.swift", "NotesApplication.md"),
     ("EmployeesProgram.swift", "Employees.md"),
   ])
   func `each page has its program as it is compiled`(_ program: String, _ page: String) throws {
