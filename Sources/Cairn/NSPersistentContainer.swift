@@ -32,6 +32,22 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     viewContext.name = "viewContext"
   }
 
+  /// A container for the model file of that name, in whatever form it is there: among the resources of the
+  /// program and its modules. Without one it says so on standard error, and the model has no entities.
+  public convenience init(name: String, fileID: String = #fileID) {
+    guard let file = NSManagedObjectModel.file(named: name),
+      let model = NSManagedObjectModel(contentsOf: file, fileID: fileID)
+    else {
+      let line =
+        "Cairn: Failed to load model named \(name): list \(name).xcdatamodeld among the target's resources in "
+        + "Package.swift, as .copy\n"
+      try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
+      self.init(name: name, managedObjectModel: NSManagedObjectModel())
+      return
+    }
+    self.init(name: name, managedObjectModel: model)
+  }
+
   /// Cairn's own: a container whose store is in memory and loaded. Throws what loading it reports.
   public static func inMemory(name: String, model: NSManagedObjectModel) throws -> NSPersistentContainer {
     let container = NSPersistentContainer(name: name, managedObjectModel: model)

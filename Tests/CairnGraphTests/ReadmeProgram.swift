@@ -6,7 +6,7 @@ import Cairn
 
 final class Author: NSManagedObject {
   @Managed var name: String
-  @Managed var books: Set<Book>
+  @Managed(inverse: \Book.author, deleteRule: .cascade) var books: Set<Book>
 }
 
 final class Book: NSManagedObject {
@@ -15,32 +15,9 @@ final class Book: NSManagedObject {
   @Managed var author: Author?
 }
 
-/// Two entities and a relationship, seen from both sides.
-func libraryModel() -> NSManagedObjectModel {
-  let (author, book) = (NSEntityDescription(), NSEntityDescription())
-  (author.name, book.name) = ("Author", "Book")
-  author.setManagedObjectClass(Author.self)
-  book.setManagedObjectClass(Book.self)
-
-  let (name, title, year) = (NSAttributeDescription(), NSAttributeDescription(), NSAttributeDescription())
-  (name.name, name.type) = ("name", .string)
-  (title.name, title.type) = ("title", .string)
-  (year.name, year.type) = ("year", .integer32)
-
-  let (books, writer) = (NSRelationshipDescription(), NSRelationshipDescription())
-  (books.name, books.destinationEntity, books.inverseRelationship) = ("books", book, writer)
-  (writer.name, writer.destinationEntity, writer.inverseRelationship) = ("author", author, books)
-  writer.maxCount = 1
-
-  author.properties = [name, books]
-  book.properties = [title, year, writer]
-  let model = NSManagedObjectModel()
-  model.entities = [author, book]
-  return model
-}
-
 func library() throws -> [String] {
-  let container = try NSPersistentContainer.inMemory(name: "Library", model: libraryModel())
+  let model = NSManagedObjectModel(for: Author.self, Book.self)
+  let container = try NSPersistentContainer.inMemory(name: "Library", model: model)
   let context = container.viewContext
   let melville = Author(context: context)
   melville.name = "Herman Melville"
@@ -52,10 +29,8 @@ func library() throws -> [String] {
 
   // A fetch across the relationship, in order.
   let request = NSFetchRequest<Book>(entityName: "Book")
-  request.predicateTree = .and([
-    .compare("author.name", .beginsWith, "herman", options: .caseInsensitive),
-    .compare("year", .less, 1900),
-  ])
+  request.predicate = NSPredicate(
+    format: "author.name BEGINSWITH[c] %@ AND year < %d", "herman", 1900)
   request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
   return try context.fetch(request).map { "\($0.title), one of \($0.author?.books.count ?? 0)" }
 }

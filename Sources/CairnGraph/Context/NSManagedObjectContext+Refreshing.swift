@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
       if object.isFault {
         object.chunk = nil
       } else {
-        object.turnIntoFault()
+        dropRow(of: object)
         event.refreshed.append(object)
       }
     }
@@ -46,21 +46,22 @@ extension NSManagedObjectContext {
   /// Drops the object's changes and its row.
   private final func discard(_ object: NSManagedObject) {
     if object.isUpdated { object.revertRelationships() }
-    if let changes = object.changes, !changes.links.isEmpty {
-      // Changes of relationships that are facts of other objects' rows: those have them still.
-      if object.isUpdated {
-        object.flags.remove(.isUpdated)
-        updatedCount -= 1
-      }
-      changes.values = [:]
-      changes.transients = [:]
-      changes.readRelations = []
-      object.keepsLinks { object.turnIntoFault() }
-    } else {
+    if object.changes?.links.isEmpty ?? true {
       unmarkUpdated(object)
-      object.turnIntoFault()
+    } else if object.isUpdated {
+      object.flags.remove(.isUpdated)
+      updatedCount -= 1
     }
+    dropRow(of: object)
     object.flags.remove(.inEvent)
+  }
+
+  /// Makes the object a fault. Changes of relationships that are facts of other objects' rows stay: those have
+  /// them still.
+  private final func dropRow(of object: NSManagedObject) {
+    guard let changes = object.changes, !changes.links.isEmpty else { return object.turnIntoFault() }
+    object.keepsLinks { object.turnIntoFault() }
+    changes.forgetRow()
   }
 
   final func rollbackChanges() {

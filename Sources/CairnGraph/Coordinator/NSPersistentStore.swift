@@ -230,7 +230,8 @@ extension NSPersistentStore {
 
   /// What the metadata says of the model's version.
   private final var versionMetadata: [String: Any] {
-    persistentStoreCoordinator?.managedObjectModel.versionMetadata ?? [:]
+    let name = configurationName == PF_DEFAULT_CONFIGURATION_NAME ? nil : configurationName
+    return persistentStoreCoordinator?.managedObjectModel.storeMetadata(forConfiguration: name) ?? [:]
   }
 
   /// The user's own entries among those of a metadata dictionary.

@@ -45,6 +45,16 @@ final class ObjectChanges {
     valuesBeforeEvent = nil
   }
 
+  /// Forgets everything but links.
+  func forgetRow() {
+    values = [:]
+    transients = [:]
+    fetched = [:]
+    prefetched = [:]
+    readRelations = []
+    valuesBeforeEvent = nil
+  }
+
   func beginEvent() { valuesBeforeEvent = values }
 
   func beginEvent(row: [Value]) {

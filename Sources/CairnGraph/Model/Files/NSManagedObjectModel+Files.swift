@@ -47,6 +47,11 @@ extension NSManagedObjectModel {
     try self.init(reading: url, fileID: fileID)
   }
 
+  /// The file of that name in the main bundle or a resource bundle beside the executable; nil if there is none.
+  package static func file(named name: String) -> URL? {
+    ModelSearch.bundles().lazy.compactMap { $0.url(forModelNamed: name) }.first
+  }
+
   /// Cairn's own: the model as a document. What a document can't hold (blocks as predicates, user infos that aren't
   /// texts, the default values of transformable attributes) is in its `notes`.
   public final var document: ModelDocument { DocumentWriter.document(of: self) }
