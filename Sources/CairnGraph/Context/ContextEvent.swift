@@ -27,15 +27,18 @@ struct ContextEvent {
 extension NSManagedObjectContext {
   final func processEvent() {
     if isProcessing { return }
-    if event.isEmpty, event.firstInserted == inserted.count { return }
+    if event.isEmpty, event.firstInserted == inserted.count, !hasNewsForResults { return }
     isProcessing = true
     if propagatesDeletesAtEndOfEvent { propagateDeletes() }
+    prepareResults()
     let userInfo = endEvent()
     isProcessing = false
-    if userInfo.isEmpty { return }
-    NotificationCenter.default.post(
-      name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: userInfo)
-    tellObservers(userInfo)
+    if !userInfo.isEmpty {
+      NotificationCenter.default.post(
+        name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: userInfo)
+      tellObservers(userInfo)
+    }
+    tellResults(userInfo)
   }
 
   /// The sets of the event, and a new event.

@@ -73,6 +73,7 @@ extension NSManagedObjectContext {
     for id in ids.inserted {
       guard !id.isTemporaryID, let scope = scope(origin: id.origin) else { continue }
       if let known = scope.knownObject(id.key, root: id.root) {
+        noteForResults(known)
         if known.isFault { known.chunk = nil }
         event.appeared.append(known)
       } else {
@@ -80,8 +81,10 @@ extension NSManagedObjectContext {
         event.appeared.append(scope.register(FetchedRow(table: table, chunk: nil, row: 0, key: id.key)))
       }
     }
+    noteForResults(changed: ids.updated)
     for object in known(ids.updated) where !object.flags.contains(.isDraft) {
       if object.isFault {
+        noteForResults(object)
         object.chunk = nil
       } else {
         rebase(object)

@@ -17,6 +17,7 @@ extension NSManagedObjectContext {
     let dirty = updated
     for object in dirty { rebase(object) }
     for object in knownScopes.flatMap(\.saved) where !object.hasChanges {
+      noteForResults(object)
       if object.isFault {
         object.chunk = nil
       } else {
@@ -30,6 +31,7 @@ extension NSManagedObjectContext {
 
   /// Puts the object onto the newest row; what it has changed stays.
   final func rebase(_ object: NSManagedObject) {
+    noteForResults(object)
     object.forgetStoredMembers()
     if object.isFault {
       object.chunk = nil
@@ -45,6 +47,7 @@ extension NSManagedObjectContext {
 
   /// Drops the object's changes and its row.
   private final func discard(_ object: NSManagedObject) {
+    noteForResults(object)
     if object.isUpdated { object.revertRelationships() }
     if object.changes?.links.isEmpty ?? true {
       unmarkUpdated(object)
@@ -76,6 +79,7 @@ extension NSManagedObjectContext {
     }
     for object in back { object.flags.remove([.isDeleted, .isPropagated]) }
     for object in old + back where !object.flags.contains(.isDead) {
+      noteForResults(object)
       object.changes?.forgetSaved()
       object.flags.remove([.isUpdated, .isListed, .hasOverlay, .inEvent])
     }
@@ -91,6 +95,7 @@ extension NSManagedObjectContext {
   }
 
   final func forgetEverything() {
+    invalidateResults()
     for scope in knownScopes { scope.collect(pageCount: .max) }
     let all = inserted.compactMap(\.self) + knownScopes.flatMap(\.saved)
     let ids = all.map(\.objectID)

@@ -134,6 +134,7 @@ extension NSManagedObjectContext {
       onNewRows.append(object)
     }
     for object in updatedList where object.table.scope === scope {
+      object.flags.remove(.isListed)
       if object.flags.contains(.isUpdated) { updatedCount -= 1 }
       if object.flags.contains(.isDeleted) { continue }
       if isChanged(object) {

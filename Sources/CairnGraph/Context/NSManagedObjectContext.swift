@@ -99,6 +99,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// What the last fetch has brought along for its results, which nobody else may hold.
   final var prefetched: [NSManagedObject] = []
   final var observers: [ObjectIdentifier: [ObjectObserver]] = [:]
+  /// The results controllers that have fetched.
+  final var results: [WeakResults] = []
   /// What went wrong under a getter, which can't throw: the next fetch or save does.
   final var deferredError: (any Error)?
 

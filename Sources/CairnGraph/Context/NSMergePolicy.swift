@@ -74,6 +74,7 @@ public let NSRollbackMergePolicy = NSMergePolicy(merge: .rollbackMergePolicyType
 extension NSManagedObject {
   fileprivate final func resolve(_ conflict: NSMergeConflict, by type: NSMergePolicyType) {
     guard let context = table.context else { return }
+    context.noteForResults(self)
     let storeWins = type == .mergeByPropertyStoreTrumpMergePolicyType || type == .rollbackMergePolicyType
     if conflict.newVersionNumber == 0 {
       // The row is gone.
@@ -234,6 +235,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
   /// Takes the stored values of attributes back.
   fileprivate final func giveUp(_ names: [String]) {
+    table.context?.noteForResults(self)
     for name in names {
       if case .attribute(let slot, _)? = table.entity.properties[name] { changes?.values[slot] = nil }
     }

@@ -235,6 +235,7 @@ extension NSManagedObjectContext {
 
   /// A store was removed: its objects keep what they have read, and nothing more can be read of them.
   private final func invalidate(_ scope: StoreScope) {
+    invalidateResults()
     for object in scope.saved { kill(object) }
     for case let object? in inserted where object.table.scope === scope { uninsert(object) }
     updatedList.removeAll { $0.flags.contains(.isDead) }

@@ -25,6 +25,8 @@ struct ObjectOrder {
     }
   }
 
+  var paths: [BoundPath] { terms.map(\.path) }
+
   /// Whether a store sorts so too.
   var isPlain: Bool { terms.allSatisfy { $0.collation == .plain } }
 
@@ -80,13 +82,28 @@ struct ObjectOrder {
 }
 
 extension NSManagedObject {
-  /// The value at the end of a path over to-one relationships; null where the path ends early.
-  fileprivate final func value(at path: BoundPath) -> Value {
+  /// The value at the end of a path over to-one relationships; null where the path ends early. Fires no
+  /// faults.
+  final func value(at path: BoundPath) -> Value { value(at: path, path.hops[...]) }
+
+  /// The value that the path would lead to if its first relationship led to `key`.
+  final func value(at path: BoundPath, firstKey key: Value) -> Value {
+    guard case .key(let key) = key, let first = path.hops.first,
+      let next = table.scope?.anyObject(key: key, in: table.model[first].destination)
+    else { return .null }
+    return next.loaded?.value(at: path, path.hops.dropFirst()) ?? .null
+  }
+
+  /// The object with its row, or nil if that is gone.
+  private var loaded: NSManagedObject? {
+    if chunk == nil, !flags.contains(.isDraft) { loadRow() }
+    return flags.contains(.isInaccessible) ? nil : self
+  }
+
+  private func value(at path: BoundPath, _ hops: ArraySlice<RelationshipID>) -> Value {
     var object = self
-    for hop in path.hops {
-      guard let next = object.destination(of: table.model[hop]) else { return .null }
-      if next.chunk == nil, !next.flags.contains(.isDraft) { next.loadRow() }
-      if next.flags.contains(.isInaccessible) { return .null }
+    for hop in hops {
+      guard let next = object.destination(of: table.model[hop])?.loaded else { return .null }
       object = next
     }
     switch path.target {

@@ -363,4 +363,21 @@ import Testing
     try office.context.save()
     #expect(try office.savedNames(Employee.self) == ["Zoe"])
   }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `an object whose changes were discarded before a save is saved when it changes again`(
+    _ store: StoreUnderTest
+  ) throws {
+    let office = try Office(store)
+    let (ada, bob) = (office.employee("Ada"), office.employee("Bob"))
+    try office.context.save()
+    ada.name = "Eve"
+    bob.salary = 1
+    office.context.refresh(ada, mergeChanges: false)
+    try office.context.save()
+    ada.name = "Zoe"
+    #expect(office.context.updatedObjects == [ada])
+    try office.context.save()
+    #expect(try office.savedNames(Employee.self) == ["Bob", "Zoe"])
+  }
 }
