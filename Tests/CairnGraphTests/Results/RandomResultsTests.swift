@@ -31,7 +31,7 @@ private final class ClassicTable: NSFetchedResultsControllerDelegate {
   private(set) var titles: [String] = []
   private(set) var mistake: String?
 
-  func load(_ controller: NSFetchedResultsController<Item>) {
+  func load(_ controller: NSFetchedResultsController<Entry>) {
     table = ModelTable((controller.sections ?? []).map { $0.objects as? [NSManagedObject] ?? [] })
     titles = (controller.sections ?? []).map(\.name)
   }
@@ -110,35 +110,40 @@ private final class DifferenceTable: NSFetchedResultsControllerDelegate {
 
 private final class RandomResultsRun {
   private var dice: Dice
-  private let stack: ItemStack
+  private let stack: EntryStack
   private let sectionKey: String?
   private let predicate: PredicateTree?
   private let sort: [NSSortDescriptor]
   private var log: [String] = []
-  private let classic: NSFetchedResultsController<Item>
-  private let snapshots: NSFetchedResultsController<Item>
-  private let differences: NSFetchedResultsController<Item>
+  private let classic: NSFetchedResultsController<Entry>
+  private let snapshots: NSFetchedResultsController<Entry>
+  private let differences: NSFetchedResultsController<Entry>
   private let classicTable = ClassicTable()
   private let snapshotTable = SnapshotTable()
   private let differenceTable = DifferenceTable()
 
   init(_ seed: UInt64, _ store: StoreUnderTest) throws {
     var dice = Dice(seed)
-    stack = try ItemStack(store)
+    stack = try EntryStack(store)
     stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
     sectionKey = dice.pick([nil, "g", "pos", "team.name", "initial", "flag"])
     predicate = dice.pick([
       nil, nil, .compare("flag", .equal, true), .compare("pos", .greater, 1),
       .compare("name", .notEqual, "a"),
       .compare("team.name", .equal, "red"),
+      NSPredicate { object, _ in (object as? Entry).map { $0.pos != 2 } ?? false }.tree,
     ])
     var keys = [sectionKey == "initial" ? "name" : sectionKey ?? "pos"]
     keys += [["name"], ["pos", "name"], [], ["team.name"], ["g", "other"]][dice.roll(5)]
-    sort = keys.map { NSSortDescriptor(key: $0, ascending: dice.roll(3) > 0) }
+    sort = keys.enumerated().map { index, key in
+      let foldsCase = key == "name" && index > 0 && dice.roll(2) > 0
+      return NSSortDescriptor(
+        key: key, ascending: dice.roll(3) > 0, selector: foldsCase ? .caseInsensitiveCompare : nil)
+    }
     func controller(
-      _ stack: ItemStack, _ sectionKey: String?, _ predicate: PredicateTree?, _ sort: [NSSortDescriptor]
+      _ stack: EntryStack, _ sectionKey: String?, _ predicate: PredicateTree?, _ sort: [NSSortDescriptor]
     )
-      -> NSFetchedResultsController<Item>
+      -> NSFetchedResultsController<Entry>
     {
       stack.controller(sections: sectionKey, where: predicate) { $0.sortDescriptors = sort }
     }
@@ -171,10 +176,10 @@ private final class RandomResultsRun {
 
   private func fault() throws -> String? {
     if let mistake = classicTable.mistake { return mistake }
-    let fresh = request(Item.self, predicate)
+    let fresh = request(Entry.self, predicate)
     fresh.sortDescriptors = sort
     let objects = try stack.context.fetch(fresh)
-    var sections: [(name: String, objects: [Item])] = sectionKey == nil ? [("", [])] : []
+    var sections: [(name: String, objects: [Entry])] = sectionKey == nil ? [("", [])] : []
     for object in objects {
       let name = sectionName(object)
       if sections.last?.name != name { sections.append((name, [])) }
@@ -183,7 +188,7 @@ private final class RandomResultsRun {
     let names = sections.map(\.name)
     func lines(_ sections: [[NSManagedObject?]]) -> String {
       sections.map { section in
-        section.map { object in (object as? Item).map { text($0) } ?? "nil" }.joined(separator: " ")
+        section.map { object in (object as? Entry).map { text($0) } ?? "nil" }.joined(separator: " ")
       }.joined(separator: " | ")
     }
     let expected = sections.map { $0.objects.map { $0 as NSManagedObject? } }
@@ -211,7 +216,7 @@ private final class RandomResultsRun {
     return nil
   }
 
-  private func sectionName(_ item: Item) -> String {
+  private func sectionName(_ item: Entry) -> String {
     switch sectionKey {
     case "g": item.g ?? ""
     case "pos": "\(item.pos)"
@@ -222,7 +227,7 @@ private final class RandomResultsRun {
     }
   }
 
-  private func text(_ item: Item) -> String {
+  private func text(_ item: Entry) -> String {
     "\(item.objectID.key):\(item.name ?? "-")/\(item.g ?? "-")/\(item.pos)/\(item.flag ? 1 : 0)/\(item.team?.name ?? "-")"
   }
 
@@ -283,25 +288,25 @@ private final class RandomResultsRun {
     }
   }
 
-  private func set(_ item: Item, _ context: NSManagedObjectContext) throws {
+  private func set(_ item: Entry, _ context: NSManagedObjectContext) throws {
     switch dice.roll(7) {
     case 0: item.g = dice.pick(["x", "y", nil])
     case 1: item.pos = Int32(dice.roll(4))
     case 2: item.flag.toggle()
     case 3: item.other = Int32(dice.roll(3))
     case 4: item.team = try dice.pick(context.fetch(request(Team.self, sort: ["name"])) + [nil])
-    default: item.name = dice.pick(["a", "ab", "b", "ba", "c", nil])
+    default: item.name = dice.pick(["a", "ab", "b", "ba", "B", nil])
     }
   }
 
   private func insert(_ context: NSManagedObjectContext) throws {
-    let item: Item = dice.roll(4) == 0 ? SpecialItem(context: context) : Item(context: context)
+    let item: Entry = dice.roll(4) == 0 ? SpecialEntry(context: context) : Entry(context: context)
     for _ in 0..<4 { try set(item, context) }
     log.append("insert \(text(item))")
   }
 
-  private func anyItem(_ context: NSManagedObjectContext) throws -> Item? {
-    let items = try context.fetch(request(Item.self, sort: ["pos"]))
+  private func anyItem(_ context: NSManagedObjectContext) throws -> Entry? {
+    let items = try context.fetch(request(Entry.self, sort: ["pos"]))
     return items.isEmpty ? nil : dice.pick(items)
   }
 }

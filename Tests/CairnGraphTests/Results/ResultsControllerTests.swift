@@ -25,7 +25,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 @Suite struct ResultsControllerTests {
   @Test("Before the fetch there are no results", arguments: StoreUnderTest.allCases)
   func beforeFetch(_ store: StoreUnderTest) throws {
-    let stack = try ItemStack(store, ["A"])
+    let stack = try EntryStack(store, ["A"])
     let controller = stack.controller()
     #expect(controller.fetchedObjects == nil)
     #expect(controller.sections == nil)
@@ -34,7 +34,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("Without a section key path there is one section, also of nothing; with one there is none of nothing")
   func emptyResults() throws {
-    let stack = try ItemStack()
+    let stack = try EntryStack()
     let (plain, sectioned) = (stack.controller(), stack.controller(sort: ["g"], sections: "g"))
     for controller in [plain, sectioned] { try controller.performFetch() }
     #expect(shown(plain) == [":"])
@@ -43,8 +43,8 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("The request is kept, not copied")
   func request() throws {
-    let stack = try ItemStack()
-    let fetch = CairnGraphTests.request(Item.self, sort: ["name"])
+    let stack = try EntryStack()
+    let fetch = CairnGraphTests.request(Entry.self, sort: ["name"])
     let controller = NSFetchedResultsController(
       fetchRequest: fetch, managedObjectContext: stack.context, sectionNameKeyPath: "g", cacheName: "c")
     #expect(controller.fetchRequest === fetch)
@@ -57,7 +57,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
     "Sections are named by attributes, to-one paths, transient and computed properties",
     arguments: StoreUnderTest.allCases)
   func sectionKeys(_ store: StoreUnderTest) throws {
-    let stack = try ItemStack(store, ["x:Ada", "x:Alan", "y:Bob"])
+    let stack = try EntryStack(store, ["x:Ada", "x:Alan", "y:Bob"])
     let team = Team(context: stack.context)
     team.name = "red"
     for (index, name) in ["Ada", "Alan", "Bob"].enumerated() {
@@ -83,7 +83,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("Sections are found among many objects, in blocks and runs of every length")
   func manySections() throws {
-    let stack = try ItemStack()
+    let stack = try EntryStack()
     var expected: [String] = []
     for (section, count) in [1, 2, 383, 384, 385, 1, 1_500, 7].enumerated() {
       for _ in 0..<count { stack.add("\(section):n").pos = Int32(section) }
@@ -102,7 +102,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("A delegate's controller equals the program's, and shows the same")
   func faces() throws {
-    let stack = try ItemStack(.memory, ["A"])
+    let stack = try EntryStack(.memory, ["A"])
     let controller = stack.controller()
     let delegate = EndDelegate()
     controller.delegate = delegate
@@ -120,7 +120,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("A delegate that only has an end of changes is told of it; one that only has titles follows nothing")
   func partialDelegates() throws {
-    let stack = try ItemStack(.memory, ["A"])
+    let stack = try EntryStack(.memory, ["A"])
     let (followed, still) = (stack.controller(), stack.controller())
     let (end, titles) = (EndDelegate(), TitleDelegate())
     (followed.delegate, still.delegate) = (end, titles)
@@ -136,7 +136,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("In controllerWillChangeContent the results are as before, from the first change on")
   func willChange() throws {
-    let stack = try ItemStack(.memory, ["A"])
+    let stack = try EntryStack(.memory, ["A"])
     let controller = stack.controller()
     let recorder = CallRecorder()
     var counts: [Int] = []
@@ -153,7 +153,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("A delegate may change objects: that is told afterwards")
   func reentrance() throws {
-    let stack = try ItemStack(.memory, ["A", "B", "C"])
+    let stack = try EntryStack(.memory, ["A", "B", "C"])
     let controller = stack.controller()
     let recorder = CallRecorder()
     controller.delegate = recorder
@@ -173,7 +173,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("Index titles are first letters, each once in a row, or the delegate's")
   func indexTitles() throws {
-    let stack = try ItemStack(.memory, ["apple:1", "avocado:2", "banana:3", "4"])
+    let stack = try EntryStack(.memory, ["apple:1", "avocado:2", "banana:3", "4"])
     let controller = stack.controller(sort: ["g"], sections: "g")
     try controller.performFetch()
     #expect(controller.sections?.map(\.indexTitle) == [nil, "A", "A", "B"])
@@ -187,7 +187,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
 
   @Test("A sequence of changes has the same paths as a delegate gets, and ends with the controller")
   func sequence() async throws {
-    let stack = try ItemStack(.memory, ["g1:A", "g2:B"])
+    let stack = try EntryStack(.memory, ["g1:A", "g2:B"])
     var controller: NSFetchedResultsController? = stack.controller(sort: ["g", "name"], sections: "g")
     try controller?.performFetch()
     let changes = try #require(controller?.changeSequence())
@@ -206,8 +206,8 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
   @Test("A cache is used for the same state only, and a damaged one is computed anew")
   func cache() throws {
     let name = "test-\(UUID().uuidString)"
-    defer { NSFetchedResultsController<Item>.deleteCache(withName: name) }
-    let stack = try ItemStack(.memory, ["g1:A", "g2:B"])
+    defer { NSFetchedResultsController<Entry>.deleteCache(withName: name) }
+    let stack = try EntryStack(.memory, ["g1:A", "g2:B"])
     func fetch(_ sort: [String] = ["g", "name"]) throws -> [String] {
       let controller = stack.controller(sort: sort, sections: "g", cache: name)
       try controller.performFetch()
@@ -231,7 +231,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
       try good.prefix(index).write(to: file)
       #expect(try fetch() == ["g1:A,C", "g2:B"])
     }
-    NSFetchedResultsController<Item>.deleteCache(withName: name)
+    NSFetchedResultsController<Entry>.deleteCache(withName: name)
     #expect(!FileManager.default.fileExists(atPath: file.path))
   }
 
@@ -248,7 +248,7 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
   @Test("A request without sort descriptors traps")
   func noSort() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = try ItemStack().controller(sort: [])
+      _ = try EntryStack().controller(sort: [])
     }
     #expect(
       sentence(result).contains(
@@ -258,13 +258,13 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
   @Test("Paths out of range trap")
   func outOfRange() async {
     let item = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let controller = try ItemStack(.memory, ["A"]).controller()
+      let controller = try EntryStack(.memory, ["A"]).controller()
       try controller.performFetch()
       _ = controller.object(at: [0, 1])
     }
     #expect(sentence(item).contains("no object at index 1 in section at index 0"))
     let section = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      let controller = try ItemStack(.memory, ["A"]).controller()
+      let controller = try EntryStack(.memory, ["A"]).controller()
       try controller.performFetch()
       _ = controller.object(at: [3, 0])
     }

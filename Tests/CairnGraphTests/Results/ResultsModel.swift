@@ -5,7 +5,7 @@ import Testing
 
 @testable import CairnGraph
 
-class Item: NSManagedObject {
+class Entry: NSManagedObject {
   @Managed var name: String?
   @Managed var g: String?
   @Managed var pos: Int32
@@ -15,29 +15,29 @@ class Item: NSManagedObject {
   @Managed var kind: String?
 }
 
-final class SpecialItem: Item {
+final class SpecialEntry: Entry {
   @Managed var extra: Int32
 }
 
 final class Team: NSManagedObject {
   @Managed var name: String?
-  @Managed var items: Set<Item>
+  @Managed var items: Set<Entry>
 }
 
-extension Item: KeyedMembersProviding {
+extension Entry: KeyedMembersProviding {
   class var keyedMembers: KeyedMembers {
-    KeyedMembers().key("initial") { (item: Item) in item.name.map { String($0.prefix(1)) } }
+    KeyedMembers().key("initial") { (item: Entry) in item.name.map { String($0.prefix(1)) } }
   }
 }
 
 /// One store, and contexts over it that are used from the test's own thread.
-final class ItemStack {
+final class EntryStack {
   let coordinator: NSPersistentStoreCoordinator
   let context: NSManagedObjectContext
   private var others: [NSManagedObjectContext] = []
 
   init(_ store: StoreUnderTest = .memory) throws {
-    coordinator = NSPersistentStoreCoordinator(managedObjectModel: ItemStack.makeModel())
+    coordinator = NSPersistentStoreCoordinator(managedObjectModel: EntryStack.makeModel())
     try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: nil)
     context = NSManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
@@ -58,8 +58,8 @@ final class ItemStack {
   }
 
   @discardableResult
-  func add(_ name: String, in other: NSManagedObjectContext? = nil) -> Item {
-    let item = Item(context: other ?? context)
+  func add(_ name: String, in other: NSManagedObjectContext? = nil) -> Entry {
+    let item = Entry(context: other ?? context)
     let parts = name.split(separator: ":").map(String.init)
     item.name = parts.last
     item.g = parts.count > 1 ? parts[0] : nil
@@ -67,8 +67,8 @@ final class ItemStack {
     return item
   }
 
-  func item(_ name: String, in other: NSManagedObjectContext? = nil) throws -> Item {
-    let found = try (other ?? context).fetch(request(Item.self, .compare("name", .equal, .string(name))))
+  func item(_ name: String, in other: NSManagedObjectContext? = nil) throws -> Entry {
+    let found = try (other ?? context).fetch(request(Entry.self, .compare("name", .equal, .string(name))))
     return try #require(found.first)
   }
 
@@ -84,9 +84,9 @@ final class ItemStack {
   func controller(
     sort: [String] = ["name"], ascending: Bool = true, sections: String? = nil,
     where predicate: PredicateTree? = nil, cache: String? = nil,
-    _ configure: (NSFetchRequest<Item>) -> Void = { _ in }
-  ) -> NSFetchedResultsController<Item> {
-    let fetch = request(Item.self, predicate, sort: sort, ascending: ascending)
+    _ configure: (NSFetchRequest<Entry>) -> Void = { _ in }
+  ) -> NSFetchedResultsController<Entry> {
+    let fetch = request(Entry.self, predicate, sort: sort, ascending: ascending)
     configure(fetch)
     return NSFetchedResultsController(
       fetchRequest: fetch, managedObjectContext: context, sectionNameKeyPath: sections, cacheName: cache)
@@ -96,7 +96,7 @@ final class ItemStack {
     let kind = TestModel.attribute("kind", .string)
     kind.isTransient = true
     let item = TestModel.entity(
-      "Item", Item.self,
+      "Entry", Entry.self,
       [
         TestModel.attribute("name", .string), TestModel.attribute("g", .string),
         TestModel.attribute("pos", .integer32, default: 0),
@@ -104,7 +104,7 @@ final class ItemStack {
         TestModel.attribute("other", .integer32, default: 0), kind,
       ])
     let special = TestModel.entity(
-      "SpecialItem", SpecialItem.self, [TestModel.attribute("extra", .integer32, default: 0)])
+      "SpecialEntry", SpecialEntry.self, [TestModel.attribute("extra", .integer32, default: 0)])
     item.subentities = [special]
     let team = TestModel.entity("Team", Team.self, [TestModel.attribute("name", .string)])
     TestModel.relate(team, "items", toMany: true, item, "team")
@@ -162,8 +162,8 @@ final class CallRecorder: NSFetchedResultsControllerDelegate {
 }
 
 /// The names of a controller's results by section.
-func shown(_ controller: NSFetchedResultsController<Item>) -> [String] {
+func shown(_ controller: NSFetchedResultsController<Entry>) -> [String] {
   (controller.sections ?? []).map { section in
-    "\(section.name):" + (section.objects ?? []).map { ($0 as? Item)?.name ?? "nil" }.joined(separator: ",")
+    "\(section.name):" + (section.objects ?? []).map { ($0 as? Entry)?.name ?? "nil" }.joined(separator: ",")
   }
 }

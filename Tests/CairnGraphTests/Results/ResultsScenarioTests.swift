@@ -13,8 +13,8 @@ struct ResultsScenario: Sendable, CustomTestStringConvertible {
   var sections: String?
   var predicate: PredicateTree?
   var batchSize = 0
-  var prepare: @Sendable (ItemStack) throws -> Void = { _ in }
-  let change: @Sendable (ItemStack) throws -> Void
+  var prepare: @Sendable (EntryStack) throws -> Void = { _ in }
+  let change: @Sendable (EntryStack) throws -> Void
   /// Empty: nobody is called.
   let expected: [String]
   var accepted: [String]?
@@ -86,7 +86,7 @@ struct ResultsScenario: Sendable, CustomTestStringConvertible {
       name: "18 a refresh of all",
       prepare: { try $0.add("X").context().save() },
       change: { stack in
-        for object in stack.context.registeredObjects { _ = (object as? Item)?.name }
+        for object in stack.context.registeredObjects { _ = (object as? Entry)?.name }
         stack.context.refreshAllObjects()
       },
       expected: (0..<5).map { "upd(0,\($0)→0,\($0))" }),
@@ -164,7 +164,7 @@ struct ResultsScenario: Sendable, CustomTestStringConvertible {
 
   private static func grouped(
     _ name: String, items: [String] = ["g1:A", "g1:B", "g2:C"], _ expected: [String],
-    _ change: @escaping @Sendable (ItemStack) throws -> Void
+    _ change: @escaping @Sendable (EntryStack) throws -> Void
   ) -> ResultsScenario {
     ResultsScenario(
       name: name, items: items, sort: ["g", "name"], sections: "g", change: change, expected: expected)
@@ -199,13 +199,13 @@ struct ResultsScenario: Sendable, CustomTestStringConvertible {
   ]
 }
 
-extension Item {
+extension Entry {
   fileprivate func context() throws -> NSManagedObjectContext { try #require(managedObjectContext) }
 }
 
 @Suite struct ResultsScenarioTests {
   private func run(_ scenario: ResultsScenario, _ store: StoreUnderTest) throws {
-    let stack = try ItemStack(store, scenario.items)
+    let stack = try EntryStack(store, scenario.items)
     try scenario.prepare(stack)
     try stack.context.save()
     let controller = stack.controller(
@@ -232,7 +232,7 @@ extension Item {
 
   @Test("16: Without a delegate the results stay until the next fetch", arguments: StoreUnderTest.allCases)
   func noDelegate(_ store: StoreUnderTest) throws {
-    let stack = try ItemStack(store, ["A", "B"])
+    let stack = try EntryStack(store, ["A", "B"])
     let controller = stack.controller()
     try controller.performFetch()
     stack.add("C")
@@ -244,7 +244,7 @@ extension Item {
 
   @Test("17: After a reset the results stay and nothing is told until the next fetch")
   func reset() throws {
-    let stack = try ItemStack(.memory, ["A", "B"])
+    let stack = try EntryStack(.memory, ["A", "B"])
     let controller = stack.controller()
     let recorder = CallRecorder()
     controller.delegate = recorder
@@ -262,7 +262,7 @@ extension Item {
 
   @Test("31: A section name that comes again fails the fetch with 134060")
   func wrongOrder() throws {
-    let stack = try ItemStack(.memory, ["g1:A", "g2:B", "g1:C"])
+    let stack = try EntryStack(.memory, ["g1:A", "g2:B", "g1:C"])
     let error = try #require(thrown { try stack.controller(sections: "g").performFetch() })
     #expect(error.domain == NSCocoaErrorDomain && error.code == 134_060)
     #expect(
@@ -273,7 +273,7 @@ extension Item {
 
   @Test("33: A change is told when it is processed, not before")
   func processing() throws {
-    let stack = try ItemStack(.memory, ["A", "B"])
+    let stack = try EntryStack(.memory, ["A", "B"])
     let controller = stack.controller()
     let recorder = CallRecorder()
     controller.delegate = recorder
@@ -287,14 +287,14 @@ extension Item {
 
   @Test("A limit counts for the fetch; what comes later is added")
   func limit() throws {
-    let stack = try ItemStack(.memory, ["A", "B", "C", "D"])
+    let stack = try EntryStack(.memory, ["A", "B", "C", "D"])
     let controller = stack.controller { $0.fetchLimit = 2 }
     let recorder = CallRecorder()
     controller.delegate = recorder
     try controller.performFetch()
     #expect(shown(controller) == [":A,B"])
     stack.add("AA")
-    for object in stack.context.registeredObjects { _ = (object as? Item)?.name }
+    for object in stack.context.registeredObjects { _ = (object as? Entry)?.name }
     stack.context.processPendingChanges()
     #expect(recorder.take() == ["will", "ins(0,1)", "did"])
     stack.context.refreshAllObjects()
@@ -304,7 +304,7 @@ extension Item {
 
   @Test("29: Section infos of deleted sections are empty, of inserted ones are filled")
   func sectionInfos() throws {
-    let stack = try ItemStack(.memory, ["a:A", "b:B"])
+    let stack = try EntryStack(.memory, ["a:A", "b:B"])
     let controller = stack.controller(sort: ["g", "name"], sections: "g")
     let recorder = CallRecorder()
     controller.delegate = recorder
