@@ -12,7 +12,11 @@ extension Cases {
     let theirs = sqlite.map { FlightsInSQLite($0, data) }
     let peer = sqlite.map { "SQLite \($0.version)" } ?? "SQLite"
 
-    func counted(_ name: String, goal: Double, of entity: String, _ format: String, _ sql: String) -> Case {
+    // The cases over relationships have SQLite's foreign keys indexed: without, it looks through all flights for
+    // each owner.
+    func counted(
+      _ name: String, goal: Double, of entity: String, indexed: Bool = true, _ format: String, _ sql: String
+    ) -> Case {
       Case(
         name: name, peer: peer, goal: goal,
         ours: {
@@ -27,7 +31,7 @@ extension Cases {
         },
         theirs: theirs.map { flights in
           {
-            let select = flights.plain.prepare(sql)
+            let select = (indexed ? flights.indexed : flights.plain).prepare(sql)
             return .timed(run: { select.singleInteger() }, answer: { .total($0, count: Int($0)) })
           }
         })
@@ -35,7 +39,7 @@ extension Cases {
 
     return [
       counted(
-        "predicate of 5 clauses: count", goal: 0.10, of: "Flight",
+        "predicate of 5 clauses: count", goal: 0.10, of: "Flight", indexed: false,
         """
         depDelay > 20 AND distance BETWEEN {500, 1500} AND airline.carrier IN {"UA", "AA", "DL"} AND month != 7 \
         AND arrDelay < 400
@@ -45,7 +49,8 @@ extension Cases {
         AND airline IN (SELECT id FROM airline WHERE carrier IN ('UA', 'AA', 'DL')) AND month != 7 AND arrDelay < 400
         """),
       counted(
-        "arithmetic of 2 columns: count", goal: 0.10, of: "Flight", "arrDelay - depDelay > 30",
+        "arithmetic of 2 columns: count", goal: 0.10, of: "Flight", indexed: false,
+        "arrDelay - depDelay > 30",
         "SELECT count(*) FROM flight WHERE arrDelay - depDelay > 30"),
       counted(
         "airlines with 1,000 late flights: SUBQUERY", goal: 0.10, of: "Airline",
