@@ -27,6 +27,16 @@ import Testing
     }
   }
 
+  @Test("a processing instruction throws with its line, with data and without")
+  func processingInstruction() {
+    for text in ["<?x?>\n<model/>", "<?xml version=\"1.0\"?>\n<model/><?x?>", "<model><?x y?></model>"] {
+      let error = #expect(throws: ModelFileError.self) {
+        try ModelDocument(contents: Data(text.utf8), file: "fuzz")
+      }
+      #expect(error?.message.contains("processing instructions") == true, "\(text)")
+    }
+  }
+
   @Test("every truncation of a compiled model throws")
   func truncatedCompiled() throws {
     let whole = try Fixtures.data(HostileFileTests.small)

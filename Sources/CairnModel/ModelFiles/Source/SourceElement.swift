@@ -35,6 +35,12 @@ struct SourceElement {
       let line = text[..<place.lowerBound].utf8.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
       throw ModelFileError.notXML(file, "a model has no document type", line: line, column: nil)
     }
+    // Foundation's parser on Linux follows a null pointer for a processing instruction without data.
+    let body = text.hasPrefix("<?xml ") ? text.dropFirst(2) : text[...]
+    if let place = body.range(of: "<?") {
+      let line = text[..<place.lowerBound].utf8.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+      throw ModelFileError.notXML(file, "a model has no processing instructions", line: line, column: nil)
+    }
     let builder = SourceTreeBuilder()
     let parser = XMLParser(data: data)
     parser.shouldResolveExternalEntities = false
