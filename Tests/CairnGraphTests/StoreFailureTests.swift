@@ -12,6 +12,8 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
   static let traits = StoreTraits(type: "Failing", isDurable: false, isFileBased: false)
   private let store: MemoryStore
   var failsReads = false
+  /// Only looking up rows by key.
+  var failsRows = false
   var failsCommits = false
   var spoilsRows = false
 
@@ -54,7 +56,8 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
   }
 
   func rows(_ keys: [RowKey], in snapshot: any StoreSnapshot) throws -> RowBatch {
-    try read { spoil(try store.rows(keys, in: snapshot)) }
+    if failsRows { throw StoreError(.fileSystem, "the disk is gone") }
+    return try read { spoil(try store.rows(keys, in: snapshot)) }
   }
 
   func related(
@@ -130,6 +133,19 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
     #expect(try context.fetch(request(Tag.self)).count == 1)
     context.refresh(tag, mergeChanges: false)
     #expect(tag.text == "red")
+  }
+
+  @Test func `a dictionary fetch throws when what a row leads to can't be read`() throws {
+    let person = Person(context: context)
+    person.name = "Ada"
+    person.company = Company(context: context)
+    try context.save()
+    let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["name", "company.name"]
+    #expect(try context.fetch(request).count == 1)
+    store.failsRows = true
+    #expect(throws: StoreError(.fileSystem, "")) { try context.fetch(request) }
   }
 
   @Test func `rows that don't have the model's columns are refused`() throws {

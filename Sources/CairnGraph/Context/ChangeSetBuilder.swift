@@ -25,7 +25,7 @@ struct ChangeSetBuilder {
     addUpdates()
     addDeletes()
     addChecks()
-    addLinks()
+    try addLinks()
   }
 
   private func isHere(_ object: NSManagedObject) -> Bool { object.table.scope === scope }
@@ -37,7 +37,12 @@ struct ChangeSetBuilder {
     let new = context.inserted.compactMap { object in
       object.flatMap { isHere($0) && $0.reservedKey == nil ? $0 : nil }
     }
-    let reserved = new.isEmpty ? [] : try store.permanentKeys(for: new)
+    let reserved =
+      new.isEmpty
+      ? []
+      : try context.preparing("the store didn't give keys for new objects") {
+        try store.permanentKeys(for: new)
+      }
     var next = 0
     keys = context.inserted.map { object in
       guard let object, isHere(object) else { return 0 }
@@ -173,14 +178,8 @@ struct ChangeSetBuilder {
   private mutating func addDeletes() {
     let gone = context.deleted.filter { isHere($0) && !$0.flags.contains(.isInaccessible) }
     for (entity, objects) in grouped(gone) {
-      // A row that was never read is deleted whatever its version.
-      for part in [objects.filter { $0.chunk != nil }, objects.filter { $0.chunk == nil }] where !part.isEmpty
-      {
-        changes.deletes.append(
-          ChangeSet.Deletes(
-            entity: entity, keys: part.map(\.key),
-            versions: part[0].chunk == nil ? nil : part.map(\.rowVersion)))
-      }
+      changes.deletes.append(
+        ChangeSet.Deletes(entity: entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion)))
     }
   }
 
@@ -210,22 +209,26 @@ struct ChangeSetBuilder {
 
   // MARK: Links
 
-  private mutating func addLinks() {
-    for object in context.updated where isHere(object) { addLinks(object) }
-    for case let object? in context.inserted where isHere(object) { addLinks(object) }
+  private mutating func addLinks() throws {
+    for object in context.updated where isHere(object) { try addLinks(object) }
+    for case let object? in context.inserted where isHere(object) { try addLinks(object) }
   }
 
-  private mutating func addLinks(_ object: NSManagedObject) {
+  private mutating func addLinks(_ object: NSManagedObject) throws {
     guard let links = object.changes?.links, !links.isEmpty else { return }
-    for (id, pending) in links.sorted(by: { $0.key < $1.key }) { addLinks(object, model[id], pending) }
+    for (id, pending) in links.sorted(by: { $0.key < $1.key }) { try addLinks(object, model[id], pending) }
   }
 
-  private mutating func addLinks(_ owner: NSManagedObject, _ relation: Relation, _ pending: PendingLinks) {
+  private mutating func addLinks(_ owner: NSManagedObject, _ relation: Relation, _ pending: PendingLinks)
+    throws
+  {
     switch relation.storage {
     case .key, .none: return
-    case .inverse:
+    case .inverse(let slot, _):
       // Members' own rows say whose they are; only the order of a list is missing there.
-      if let list = pending.list { add(relation, owner, .replace(rowKeys(list.keys, relation))) }
+      guard let list = pending.list else { return }
+      let members = try members(list.keys, relation, owner, slot)
+      add(relation, owner, .replace(rowKeys(members, relation)))
     case .join(_, let side):
       if let list = pending.list {
         add(relation, owner, .replace(rowKeys(list.keys, relation)))
@@ -233,6 +236,32 @@ struct ChangeSetBuilder {
         addPairs(relation, owner, pending.membership)
       }
     }
+  }
+
+  /// Of a list's keys, those whose rows lead to the owner once this is saved: others may have moved some of them
+  /// away since the list was read.
+  private func members(
+    _ keys: [Int64], _ relation: Relation, _ owner: NSManagedObject, _ slot: Int
+  ) throws -> [Int64] {
+    let root = model[relation.destination].schema.root
+    var stored: Set<Int64>?
+    return try keys.filter { key in
+      if let member = scope.knownObject(key, root: root), let change = member.unsavedKey(slot) {
+        return change == owner.key
+      }
+      if stored == nil {
+        stored = try context.preparing("a list's members couldn't be read") {
+          try storedMembers(relation, owner)
+        }
+      }
+      return stored?.contains(key) ?? false
+    }
+  }
+
+  private func storedMembers(_ relation: Relation, _ owner: NSManagedObject) throws -> Set<Int64> {
+    guard owner.key > 0, let store = scope.store?.store else { return [] }
+    let related = try store.related([rowKey(owner)], through: relation.id, in: store.snapshot())
+    return Set(related[0].map(\.id))
   }
 
   /// Of two unordered sides, the source tells of the pairs; beside an ordered one, only that one does.
@@ -275,6 +304,14 @@ struct ChangeSetBuilder {
 }
 
 extension NSManagedObject {
+  /// What the next save puts into a to-one slot: `.some(nil)` is none; nil where it changes nothing.
+  fileprivate final func unsavedKey(_ slot: Int) -> Int64?? {
+    if flags.contains(.isDraft) { return .some(table.draftKey(slot, Int(row))) }
+    guard let value = changes?.values[slot] else { return nil }
+    if case .key(let key) = value { return .some(key) }
+    return .some(nil)
+  }
+
   /// The version of the row that the object's values are of.
   final var rowVersion: Int64 { chunk.map { $0.version(Int(row)) } ?? 0 }
 }

@@ -72,7 +72,7 @@ struct FetchPlan {
           entity: entity.name,
           remedy: "fetch objects, or do without \(condition.rest?.canonicalFormat ?? "the selector")")
       }
-      dictionaries = try DictionaryFetch(fetch, context, sources, entity, request, order)
+      dictionaries = try DictionaryFetch(fetch, context, sources, entity, request)
       return
     }
     dictionaries = nil

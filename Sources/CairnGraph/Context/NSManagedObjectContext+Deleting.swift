@@ -124,15 +124,26 @@ extension StoreScope {
   /// Reads the rows of faults that have none yet, all at once.
   func load(_ objects: [NSManagedObject]) {
     let empty = objects.filter { $0.chunk == nil && !$0.flags.contains(.isDraft) && $0.key > 0 }
-    if empty.count < 2 { return }
-    let keys = empty.map { RowKey(entity: $0.table.entity.id, id: $0.key) }
-    guard let batch = try? context.rows(keys, in: self) else { return }
+    // One is read as quickly when it is needed; and what can't be read says so then.
+    if empty.count > 1 { _ = try? find(empty) }
+  }
+
+  /// Reads the rows of faults. Returns those that have none.
+  func find(_ faults: [NSManagedObject]) throws -> [NSManagedObject] {
+    if faults.isEmpty { return [] }
+    let batch = try context.rows(faults.map { RowKey(entity: $0.table.entity.id, id: $0.key) }, in: self)
     var next = 0
-    for object in empty where next < batch.count && batch.key(next).id == object.key {
+    var missing: [NSManagedObject] = []
+    for object in faults {
+      guard next < batch.count, batch.key(next).id == object.key else {
+        missing.append(object)
+        continue
+      }
       if batch.chunk(next).entity == object.table.entity.id {
         (object.chunk, object.row) = (batch.chunk(next), Int32(batch.row(next)))
       }
       next += 1
     }
+    return missing
   }
 }

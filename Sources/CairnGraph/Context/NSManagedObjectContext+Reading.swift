@@ -56,7 +56,9 @@ extension NSManagedObjectContext {
     for scope in scopes {
       let here = new.filter { $0.table.scope === scope }
       guard let store = scope.store, !here.isEmpty else { continue }
-      let keys = try reserving { try store.permanentKeys(for: here) }
+      let keys = try preparing("the store didn't give keys for new objects") {
+        try store.permanentKeys(for: here)
+      }
       for (object, key) in zip(here, keys) {
         object.reservedKey = key
         object.knownID = nil
@@ -65,13 +67,13 @@ extension NSManagedObjectContext {
     }
   }
 
-  final func reserving<T>(_ work: () throws -> T) throws -> T {
+  /// Work that a save depends on. Throws 134030 with what `failure` says.
+  final func preparing<T>(_ failure: String, _ work: () throws -> T) throws -> T {
     do {
       return try work()
     } catch {
       throw NSError.coreData(
-        NSPersistentStoreSaveError, "the store didn't give keys for new objects: \(error)",
-        [NSUnderlyingErrorKey: error])
+        NSPersistentStoreSaveError, "\(failure): \(error)", [NSUnderlyingErrorKey: error])
     }
   }
 

@@ -98,9 +98,14 @@ extension NSManagedObjectContext {
   private final func commit(_ scope: StoreScope) throws -> (keys: [Int64], changed: [Commit.Rows]) {
     guard let store = scope.store else { return ([], []) }
     try store.requireWritable()
+    // Of deleted objects that were never read: a row that is gone needs no deleting.
+    let unread = deleted.filter { $0.table.scope === scope && $0.chunk == nil }
+    for object in try preparing("deleted objects couldn't be read", { try scope.find(unread) }) {
+      object.flags.insert(.isInaccessible)
+    }
     var conflicts: [Any] = []
     for _ in 0..<100 {
-      let builder = try reserving { try ChangeSetBuilder(self, scope, store) }
+      let builder = try ChangeSetBuilder(self, scope, store)
       if builder.changes.isEmpty { return (builder.keys, []) }
       do {
         let commit = try store.commit(builder.changes, of: SavedObjects(self, scope, keys: builder.keys))

@@ -114,7 +114,7 @@ extension EntityTable {
     var result: [String: Any] = [:]
     for (name, property) in entity.properties {
       switch property {
-      case .attribute(let slot, _): result[name] = value(slot).keyValueForm ?? NSNull()
+      case .attribute(let slot, _): result[name] = keyValueForm(value(slot), slot) ?? NSNull()
       case .relationship(let relation):
         guard let slot = relation.keySlot else { continue }
         result[name] = NSNull()
@@ -125,7 +125,7 @@ extension EntityTable {
       }
     }
     for (name, composite) in entity.composites {
-      result[name] = composite.form(value) ?? NSNull()
+      result[name] = composite.form(value, keyValueForm) ?? NSNull()
     }
     return result
   }

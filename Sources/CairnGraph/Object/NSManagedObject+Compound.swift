@@ -8,20 +8,7 @@ extension NSManagedObject {
   // MARK: Transformable
 
   /// The value of a slot as key-value access gives it.
-  final func keyValueForm(_ value: Value, _ slot: Int) -> Any? {
-    guard case .data(let data) = value, let transformer = table.entity.transformers[slot] else {
-      return value.keyValueForm
-    }
-    do {
-      return try transformer.value(from: data)
-    } catch {
-      // A getter can't throw: the next fetch or save does.
-      table.context?.keep(
-        StoreError(
-          .corrupt, "\(error)", entity: table.entity.name, property: table.entity.schema.slots[slot].name))
-      return nil
-    }
-  }
+  final func keyValueForm(_ value: Value, _ slot: Int) -> Any? { table.keyValueForm(value, slot) }
 
   /// What a slot of `type` keeps of a value that a caller gave; a value that doesn't fit is a programmer error.
   final func fitting(_ any: Any?, _ type: ValueType, _ slot: Int, _ key: String) -> Value {
@@ -101,6 +88,23 @@ extension NSFetchRequest {
 extension NSManagedObjectContext {
   /// Remembers what went wrong under a getter: the next fetch or save throws it.
   final func keep(_ error: any Error) { deferredError = deferredError ?? error }
+}
+
+extension EntityTable {
+  /// The value of a slot as key-value access and dictionaries give it.
+  func keyValueForm(_ value: Value, _ slot: Int) -> Any? {
+    guard case .data(let data) = value, let transformer = entity.transformers[slot] else {
+      return value.keyValueForm
+    }
+    do {
+      return try transformer.value(from: data)
+    } catch {
+      // A getter can't throw: the next fetch or save does.
+      context?.keep(
+        StoreError(.corrupt, "\(error)", entity: entity.name, property: entity.schema.slots[slot].name))
+      return nil
+    }
+  }
 }
 
 extension CompiledComposite {

@@ -119,7 +119,12 @@ final class PendingLinks {
 
   /// The stored members with the changes made to them.
   func members(of stored: [Int64]) -> [Int64] {
-    if changed.isEmpty { return stored + added }
+    if changed.isEmpty {
+      if stored.isEmpty || added.isEmpty { return stored + added }
+      // A member whose own row was read before others made it one is added here and stored as well.
+      let known = Set(stored)
+      return stored + added.filter { !known.contains($0) }
+    }
     return stored.filter { changed[$0] == nil } + changed.filter(\.value).keys.sorted(by: >)
   }
 }

@@ -35,7 +35,8 @@ struct RowPath {
   }
 }
 
-/// Confined to the fetch that makes it.
+/// Confined to the fetch that makes it. What goes wrong on the way along a relationship is kept by the context:
+/// whoever reads rows asks it at the end (`throwDeferredError`).
 struct FetchedRowView: KeyValueReadable {
   private let source: FetchSource
   private let context: NSManagedObjectContext
@@ -70,9 +71,12 @@ struct FetchedRowView: KeyValueReadable {
 
   /// A to-one relationship is the row that it leads to; a to-many one the rows, as an array.
   func value(forKey key: String) -> Any? {
-    if let composite = entity.composites[key] { return composite.form { chunk.columns[$0].value(row) } }
+    let table = source.scope.table(chunk.entity)
+    if let composite = entity.composites[key] {
+      return composite.form({ chunk.columns[$0].value(row) }, table.keyValueForm)
+    }
     switch entity.properties[key] {
-    case .attribute(let slot, _): return chunk.columns[slot].value(row).keyValueForm
+    case .attribute(let slot, _): return table.keyValueForm(chunk.columns[slot].value(row), slot)
     case .relationship(let relation):
       let rows = destinations(of: relation)
       return relation.isToMany ? rows : rows.first
@@ -81,16 +85,20 @@ struct FetchedRowView: KeyValueReadable {
   }
 
   private func destinations(of relation: Relation) -> [FetchedRowView] {
-    let keys: [RowKey]
-    if let slot = relation.keySlot {
-      guard case .key(let key) = chunk.columns[slot].value(row) else { return [] }
-      keys = [RowKey(entity: relation.destination, id: key)]
-    } else {
-      let own = RowKey(entity: chunk.entity, id: chunk.key(row))
-      let related = try? source.store.related([own], through: relation.id, in: source.snapshot)
-      keys = related.map { Array($0[0]) } ?? []
+    do {
+      let keys: [RowKey]
+      if let slot = relation.keySlot {
+        guard case .key(let key) = chunk.columns[slot].value(row) else { return [] }
+        keys = [RowKey(entity: relation.destination, id: key)]
+      } else {
+        let own = RowKey(entity: chunk.entity, id: chunk.key(row))
+        keys = try Array(source.store.related([own], through: relation.id, in: source.snapshot)[0])
+      }
+      let batch = try context.checked(source.store.rows(keys, in: source.snapshot), in: source.scope)
+      return (0..<batch.count).map { FetchedRowView(source, context, batch.chunk($0), batch.row($0)) }
+    } catch {
+      context.keep(error)
+      return []
     }
-    guard let batch = try? source.store.rows(keys, in: source.snapshot) else { return [] }
-    return (0..<batch.count).map { FetchedRowView(source, context, batch.chunk($0), batch.row($0)) }
   }
 }

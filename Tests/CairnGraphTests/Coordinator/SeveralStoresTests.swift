@@ -341,4 +341,29 @@ private final class StoreNotes: @unchecked Sendable {
     #expect(error?.code == CocoaError.Code.fileWriteNoPermission.rawValue)
     #expect(context.hasChanges)
   }
+
+  @Test func `dictionaries of several stores come in order, as the stores have them`() throws {
+    let coordinator = coordinator()
+    let stores = try (0..<2).map { _ in try add(coordinator) }
+    let context = NSManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    let people = ["Cleo", "Ada", "Dan", "Bob"].enumerated().map { index, name in
+      let person = Person(context: context)
+      person.name = name
+      context.assign(person, to: stores[index % 2])
+      return person
+    }
+    try context.save()
+    let other = NSManagedObjectContext(.privateQueue)
+    other.persistentStoreCoordinator = coordinator
+    (try other.existingObject(with: people[0].objectID) as? Person)?.name = "Zoe"
+    try other.save()
+    #expect(people[0].name == "Cleo")
+    let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["name"]
+    request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+    request.fetchOffset = 1
+    #expect(try context.fetch(request).map { $0["name"] as? String } == ["Bob", "Dan", "Zoe"])
+  }
 }

@@ -90,6 +90,18 @@ private final class Visit: NSManagedObject {
     #expect(again.committedValues(forKeys: ["info"])["info"] as? NSDictionary == ["a": 1, "b": ["c"]])
   }
 
+  @Test func `a dictionary fetch gives transformed values and composites as objects do`() throws {
+    let visit = Visit(context: context)
+    visit.info = ["a": 1]
+    visit.setValue(["street": "Main"], forKey: "home")
+    try context.save()
+    let request = NSFetchRequest<NSDictionary>(entityName: "Visit")
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["info", "home", "home.street"]
+    let rows = try context.fetch(request)
+    #expect(rows == [["info": ["a": 1], "home": ["street": "Main"], "home.street": "Main"]])
+  }
+
   @Test func `2.8.1 a composite attribute is a dictionary of its elements`() throws {
     let visit = Visit(context: context)
     #expect(visit.value(forKey: "home") as? NSDictionary == ["position": ["y": 2.5]])

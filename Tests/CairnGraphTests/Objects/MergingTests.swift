@@ -319,4 +319,68 @@ import Testing
     other.refresh(mine, mergeChanges: true)
     #expect(mine.name == "Eve")
   }
+
+  // MARK: What others have done to what was never read
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `deleting what others have deleted, unread, saves; what they have changed is deleted`(
+    _ store: StoreUnderTest
+  ) throws {
+    let office = try Office(store)
+    let people = ["Ada", "Bob", "Cleo"].map { office.employee($0) }
+    try office.context.save()
+    let other = office.otherContext()
+    let mine = try other.fetch(request(Employee.self, sort: ["name"]))
+    for object in mine { other.refresh(object, mergeChanges: false) }
+    office.context.delete(people[0])
+    people[1].name = "Bea"
+    try office.context.save()
+    for object in mine { other.delete(object) }
+    other.mergePolicy = NSMergePolicy.error
+    try other.save()
+    #expect(try office.savedNames(Employee.self) == [] && !other.hasChanges)
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a list that is put in order leaves members out that others have moved away`(_ store: StoreUnderTest)
+    throws
+  {
+    let office = try Office(store)
+    let (red, blue) = (office.department("Red"), office.department("Blue"))
+    let rooms = (0..<4).map { number in
+      let room = Room(context: office.context)
+      room.number = Int32(number)
+      return room
+    }
+    red.rooms = rooms
+    try office.context.save()
+    let other = office.otherContext()
+    let theirs = try #require(try other.existingObject(with: red.objectID) as? Department)
+    let new = Room(context: other)
+    new.number = 9
+    theirs.rooms = theirs.rooms.reversed() + [new]
+    rooms[1].department = blue
+    try office.context.save()
+    try other.save()
+    let saved = try #require(try office.otherContext().existingObject(with: red.objectID) as? Department)
+    #expect(saved.rooms.map(\.number) == [3, 2, 0, 9])
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a member that others have added already is one member`(_ store: StoreUnderTest) throws {
+    let office = try Office(store)
+    let red = office.department("Red")
+    let ada = office.employee("Ada")
+    let bob = office.employee("Bob", in: red)
+    try office.context.save()
+    let other = office.otherContext()
+    let mine = try #require(try other.existingObject(with: ada.objectID) as? Employee)
+    let theirs = try #require(try other.existingObject(with: red.objectID) as? Department)
+    ada.department = red
+    try office.context.save()
+    mine.department = theirs
+    #expect(theirs.objectIDs(forRelationshipNamed: "employees").count == 2)
+    #expect(theirs.value(forKeyPath: "employees.@count") as? Int == 2)
+    #expect(Set(theirs.employees.map(\.objectID)) == [ada.objectID, bob.objectID])
+  }
 }
