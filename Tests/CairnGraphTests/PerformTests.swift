@@ -45,6 +45,19 @@ import Testing
     #expect(throws: Failure()) { try a.performAndWait { throw Failure() } }
   }
 
+  @Test func `4.1.3 a block that waits for another context's may come back to its own`() throws {
+    let stack = try Stack()
+    let (a, b) = (stack.context, stack.otherContext())
+    let name = try a.performAndWait {
+      stack.person("Ada")
+      return try b.performAndWait {
+        try a.performAndWait { try a.save() }
+        return try b.fetch(request(Person.self)).first?.name
+      }
+    }
+    #expect(name == "Ada" && !a.queue.isCurrent)
+  }
+
   @Test func `immediate work runs at once on the queue, enqueued work after it`() async throws {
     let context = try Stack().context
     nonisolated(unsafe) var order: [String] = []

@@ -14,6 +14,7 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
   var failsReads = false
   /// Only looking up rows by key.
   var failsRows = false
+  var beforeSnapshot: (() throws -> Void)?
   var failsCommits = false
   var spoilsRows = false
 
@@ -41,7 +42,10 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
     set { store.metadata = newValue }
   }
 
-  func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
+  func snapshot() throws -> any StoreSnapshot {
+    try beforeSnapshot?()
+    return try store.snapshot()
+  }
 
   func fetch(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> RowBatch {
     try read { spoil(try store.fetch(request, in: snapshot)) }
@@ -135,6 +139,95 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
     #expect(tag.text == "red")
   }
 
+  @Test func `an object that couldn't be read asks again, and is deleted when it is to be`() throws {
+    let tag = try savedTag()
+    context.refresh(tag, mergeChanges: false)
+    store.failsReads = true
+    #expect(tag.text.isEmpty && tag.isFault)
+    store.failsReads = false
+    #expect(throws: StoreError(.fileSystem, "")) { try context.save() }
+    #expect(tag.text == "red")
+    context.refresh(tag, mergeChanges: false)
+    store.failsReads = true
+    #expect(tag.text.isEmpty)
+    context.delete(tag)
+    #expect(throws: (any Error).self) { try context.save() }
+    #expect(throws: (any Error).self) { try context.save() }
+    #expect(tag.isDeleted)
+    store.failsReads = false
+    #expect(throws: Never.self) {
+      do { try context.save() } catch { try context.save() }  // what was kept under a getter comes first
+    }
+    #expect(try store.count(StoreRequest(entity: try tag.entityID(store)), in: store.snapshot()) == 0)
+  }
+
+  @Test func `a change to an object that couldn't be read overwrites nothing else`() throws {
+    context.mergePolicy = NSMergePolicy.overwrite
+    let person = Person(context: context)
+    person.name = "Ada"
+    person.age = 30
+    try context.save()
+    context.refresh(person, mergeChanges: false)
+    store.failsReads = true
+    person.age = 31
+    store.failsReads = false
+    do { try context.save() } catch { try context.save() }
+    context.refresh(person, mergeChanges: false)
+    #expect(person.name == "Ada" && person.age == 31)
+  }
+
+  @Test func `a row that somebody deletes right after the save leaves a fault, not another entity's row`()
+    throws
+  {
+    let company = Company(context: context)
+    company.name = "C"
+    let tag = Tag(context: context)
+    tag.text = "T"
+    store.beforeSnapshot = { [store] in
+      store.beforeSnapshot = nil
+      var changes = ChangeSet()
+      changes.delete(RowKey(entity: try store.schema.requireEntity(named: "Company").id, id: 1))
+      _ = try store.commit(changes)
+    }
+    try context.save()
+    #expect(company.isFault)
+    #expect(company.name == nil && tag.text == "T")
+  }
+
+  @Test func `134040: what one store has saved is told of when another refuses`() throws {
+    let model = TestModel.make()
+    model.setEntities([model.entitiesByName["Tag"]!], forConfigurationName: "Fails")
+    model.setEntities(
+      ["Company", "Person", "Manager"].map { model.entitiesByName[$0]! }, forConfigurationName: "Works")
+    for relation in model.entitiesByName["Person"]!.relationshipsByName where relation.key == "tags" {
+      relation.value.isTransient = true
+      relation.value.inverseRelationship?.isTransient = true
+    }
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: "Works", at: nil)
+    let facade = try coordinator.addPersistentStore(ofType: "Failing", configurationName: "Fails", at: nil)
+    let failing = try #require(facade.store as? FailingStore)
+    let context = NSManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    let (ada, bob) = (Person(context: context), Person(context: context))
+    ada.name = "Ada"
+    try context.save()
+    let saves = Notes(.NSManagedObjectContextDidSave, context)
+    failing.failsCommits = true
+    context.delete(ada)
+    bob.name = "Bob"
+    let tag = Tag(context: context)
+    tag.text = "red"
+    let error = thrown { try context.save() }
+    #expect(error?.code == NSPersistentStoreIncompleteSaveError)
+    #expect(saves.objects(NSDeletedObjectsKey) == [ada] && saves.objects(NSUpdatedObjectsKey) == [bob])
+    #expect(ada.managedObjectContext == nil && !ada.hasChanges && !bob.hasChanges)
+    #expect(context.insertedObjects == [tag] && tag.text == "red")
+    failing.failsCommits = false
+    try context.save()
+    #expect(!context.hasChanges && saves.objects(NSInsertedObjectsKey, 1) == [tag])
+  }
+
   @Test func `a dictionary fetch throws when what a row leads to can't be read`() throws {
     let person = Person(context: context)
     person.name = "Ada"
@@ -162,5 +255,11 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
     #expect(throws: StoreError(.fileSystem, "")) { try context.fetch(request(Tag.self)) }
     #expect(throws: StoreError(.fileSystem, "")) { try context.count(for: request(Tag.self)) }
     #expect(throws: StoreError(.fileSystem, "")) { try context.aggregate("Tag", [.init(.count, nil)]) }
+  }
+}
+
+extension NSManagedObject {
+  fileprivate func entityID(_ store: FailingStore) throws -> EntityID {
+    try store.schema.requireEntity(named: entity.name ?? "").id
   }
 }

@@ -19,12 +19,30 @@ enum Tool {
     process.standardError = errors
     try process.run()
     // What goes to standard error is a few lines, which the pipe holds while standard output is read.
-    let written = output.fileHandleForReading.readDataToEndOfFile()
-    let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+    let written = try everything(output.fileHandleForReading)
+    let complaint = try everything(errors.fileHandleForReading)
     process.waitUntilExit()
     return Outcome(
       exitCode: process.terminationStatus, output: String(decoding: written, as: UTF8.self),
       errors: String(decoding: complaint, as: UTF8.self))
+  }
+
+  /// Foundation's way to read to the end traps when a signal, such as that of a child's end, comes in between.
+  static func everything(_ handle: FileHandle) throws -> Data {
+    var data = Data()
+    while true {
+      do {
+        guard let part = try handle.read(upToCount: 65_536), !part.isEmpty else { return data }
+        data += part
+      } catch let error as NSError where isInterruption(error) {
+        continue
+      }
+    }
+  }
+
+  private static func isInterruption(_ error: NSError) -> Bool {
+    let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+    return cause.domain == NSPOSIXErrorDomain && cause.code == Int(EINTR)
   }
 
   /// The test's own executable stands in the products' folder, or in a bundle inside of it.

@@ -75,7 +75,7 @@ import Testing
     let errors = Pipe()
     process.standardError = errors
     try process.run()
-    let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+    let complaint = try Tool.everything(errors.fileHandleForReading)
     process.waitUntilExit()
     #expect(process.terminationStatus == 1)
     #expect(String(decoding: complaint, as: UTF8.self).hasPrefix("cairn: "))

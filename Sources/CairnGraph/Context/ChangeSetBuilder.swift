@@ -304,6 +304,9 @@ struct ChangeSetBuilder {
 }
 
 extension NSManagedObject {
+  /// The key of the object's row, by its root entity; of no row for a new object.
+  final var rowKey: RowKey { RowKey(entity: table.entity.schema.root, id: key) }
+
   /// What the next save puts into a to-one slot: `.some(nil)` is none; nil where it changes nothing.
   fileprivate final func unsavedKey(_ slot: Int) -> Int64?? {
     if flags.contains(.isDraft) { return .some(table.draftKey(slot, Int(row))) }

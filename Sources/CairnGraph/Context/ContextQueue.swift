@@ -26,7 +26,11 @@ final class ContextQueue: Sendable {
     self.init(DispatchQueue(label: label))
   }
 
-  var isCurrent: Bool { DispatchQueue.getSpecific(key: ContextQueue.key) == ObjectIdentifier(self) }
+  /// Whether the caller runs on the queue: its own block does, or one that a block of it waits for.
+  var isCurrent: Bool {
+    DispatchQueue.getSpecific(key: ContextQueue.key) == ObjectIdentifier(self)
+      || RunningContexts.onThread.contains { $0.queue === self }
+  }
 
   /// Runs `body` on the queue and waits for it; at once when the caller is on the queue already.
   func sync(_ body: () -> Void) {
@@ -43,7 +47,9 @@ final class ContextQueue: Sendable {
   /// caller. That is a programmer error, told apart by time.
   private func syncMain(_ body: () -> Void) {
     withoutActuallyEscaping(body) { body in
-      let work = BorrowedWork(body)
+      // The caller waits, so that what it holds, this work holds.
+      let held = RunningContexts.capture()
+      let work = BorrowedWork { held.run(body) }
       let started = DispatchSemaphore(value: 0)
       let done = DispatchSemaphore(value: 0)
       queue.async {

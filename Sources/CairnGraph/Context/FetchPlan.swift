@@ -23,6 +23,8 @@ struct FetchPlan {
   private let dictionaries: DictionaryFetch?
   /// Objects of the entity's family whose rows don't count as they are: changed and deleted ones.
   private var stale: [NSManagedObject] = []
+  /// Where their rows are, which stay theirs when they have been deleted and forgotten.
+  private var staleKeys: [(scope: StoreScope, key: RowKey)] = []
   /// Those of them that may match as they are now, and new ones.
   private var changed: [NSManagedObject] = []
 
@@ -84,6 +86,7 @@ struct FetchPlan {
       + context.inserted.compactMap { object in
         object.flatMap { family.contains($0.table.entity.id) ? $0 : nil }
       }
+    staleKeys = stale.compactMap { object in object.table.scope.map { ($0, object.rowKey) } }
     if let affected {
       let isAffected = { (object: NSManagedObject) in affected.contains { $0 === object.table.scope?.store } }
       stale = stale.filter(isAffected)
@@ -177,7 +180,9 @@ struct FetchPlan {
     var result = try matchingChanges()
     for (index, source) in sources.enumerated() {
       let rows = source.scope.register(try context.checked(answers[index], in: source.scope))
-      let fresh = stale.isEmpty ? rows : rows.filter { $0.flags.isDisjoint(with: [.isUpdated, .isDeleted]) }
+      // By key: while the stores were asked, the context may have saved, and forgotten that these had changed.
+      let outdated = Set(staleKeys.lazy.filter { $0.scope === source.scope }.map(\.key))
+      let fresh = outdated.isEmpty ? rows : rows.filter { !outdated.contains($0.rowKey) }
       let found = try condition.filter(fresh)
       if !order.isPlain {
         result += found
@@ -239,7 +244,8 @@ struct FetchPlan {
   }
 
   private func matchingChanges() throws -> [NSManagedObject] {
-    try changed.filter { try condition.holds($0) }
+    // A result that comes later mustn't have what was deleted meanwhile.
+    try changed.filter { try $0.flags.isDisjoint(with: [.isDeleted, .isDead]) && condition.holds($0) }
   }
 
   private func sum(_ a: Int, _ b: Int) -> Int {

@@ -67,7 +67,9 @@ extension NSManagedObjectContext {
 
   private final func apply(_ rule: DeleteRule, _ object: NSManagedObject) {
     let relation = rule.relation
-    if rule.isCascade {
+    // Whoever deleted a row that is gone has applied its cascades already, and to what it led to then; here it is
+    // only taken out of what leads to it.
+    if rule.isCascade, !object.flags.contains(.isInaccessible) {
       for other in object.destinations(ofAny: relation) where !other.flags.contains(.isDeleted) {
         other.prepareForDeletion()
         markDeleted(other)
@@ -135,13 +137,14 @@ extension StoreScope {
     var next = 0
     var missing: [NSManagedObject] = []
     for object in faults {
-      guard next < batch.count, batch.key(next).id == object.key else {
+      // Keys of different entities may be the same number.
+      guard next < batch.count, batch.key(next).id == object.key,
+        batch.chunk(next).entity == object.table.entity.id
+      else {
         missing.append(object)
         continue
       }
-      if batch.chunk(next).entity == object.table.entity.id {
-        (object.chunk, object.row) = (batch.chunk(next), Int32(batch.row(next)))
-      }
+      (object.chunk, object.row) = (batch.chunk(next), Int32(batch.row(next)))
       next += 1
     }
     return missing

@@ -105,9 +105,15 @@ extension NSManagedObjectContext {
 
 /// Where saves of others arrive for a context that merges them by itself. Ends with the context.
 ///
-/// Sendable: the weak reference is written by the initialiser only.
+/// Used on the threads of those who save, so that it has what it needs of the context, its queue and its coordinator,
+/// as constants, and only looks for the context itself on its queue: that is where contexts end.
+///
+/// Sendable: all of it is constant but the weak reference, which is written by the initialiser only.
 final class SaveMailbox: @unchecked Sendable {
   private weak var context: NSManagedObjectContext?
+  private let owner: ObjectIdentifier
+  private let queue: ContextQueue
+  private let coordinator: NSPersistentStoreCoordinator
 
   private struct WeakMailbox {
     weak var mailbox: SaveMailbox?
@@ -116,8 +122,11 @@ final class SaveMailbox: @unchecked Sendable {
   // No mailbox is released under the lock, since its end takes the lock.
   private static let open = Lock<[ObjectIdentifier: WeakMailbox]>([:])
 
-  init(_ context: NSManagedObjectContext) {
+  init(_ context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) {
     self.context = context
+    self.coordinator = coordinator
+    owner = ObjectIdentifier(context)
+    queue = context.queue
     SaveMailbox.open.withLock { $0[ObjectIdentifier(self)] = WeakMailbox(mailbox: self) }
   }
 
@@ -128,19 +137,11 @@ final class SaveMailbox: @unchecked Sendable {
   /// Has every other context over the same coordinator merge the save, on its own queue.
   static func deliver(_ ids: @autoclosure () -> SavedIDs, from context: NSManagedObjectContext) {
     let mailboxes = open.withLock { $0.values.compactMap(\.mailbox) }
-    let readers = mailboxes.filter { $0.wantsSaves(of: context) }
+    let readers = mailboxes.filter {
+      $0.coordinator === context.coordinator && $0.owner != ObjectIdentifier(context)
+    }
     if readers.isEmpty { return }
     let ids = ids()
-    for reader in readers { reader.deliver(ids) }
-  }
-
-  private func wantsSaves(of sender: NSManagedObjectContext) -> Bool {
-    guard let context, context !== sender else { return false }
-    return context.coordinator === sender.coordinator
-  }
-
-  private func deliver(_ ids: SavedIDs) {
-    guard let context else { return }
-    context.queue.async { [weak context] in context?.merge(ids) }
+    for reader in readers { reader.queue.async { reader.context?.merge(ids) } }
   }
 }

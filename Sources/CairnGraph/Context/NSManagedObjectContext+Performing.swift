@@ -49,7 +49,8 @@ extension NSManagedObjectContext {
   }
 
   /// Runs `block` on the context's queue and waits for it; at once when the caller is on the queue already, so
-  /// that it may be nested. Doesn't process pending changes. On a main-queue context it traps after a minute if nobody serves the main queue.
+  /// that it may be nested, also through blocks of other contexts. Doesn't process pending changes. On a main-queue
+  /// context it traps after a minute if nobody serves the main queue.
   public final func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
     var result: Result<T, E>?
     queue.sync { result = NSManagedObjectContext.result(of: block, in: self) }
@@ -70,20 +71,40 @@ extension NSManagedObjectContext {
     return result.unsafelyUnwrapped
   }
 
-  // MARK: The current context
-
-  private static let currentKey = "cairn.context"
-
   /// The context whose block the thread is running, the innermost one.
-  static var current: NSManagedObjectContext? {
-    Thread.current.threadDictionary[currentKey] as? NSManagedObjectContext
-  }
+  static var current: NSManagedObjectContext? { RunningContexts.onThread.last }
 
   private final func asCurrent(_ block: () -> Void) {
+    RunningContexts.run(RunningContexts.onThread + [self], block)
+  }
+}
+
+/// The contexts whose blocks a thread is in, the innermost last: those that it may use.
+///
+/// A dispatch queue only knows the innermost queue that a thread runs on, and a block that waits for another
+/// context's may come back to its own.
+enum RunningContexts {
+  private static let key = "cairn.contexts"
+
+  static var onThread: [NSManagedObjectContext] {
+    Thread.current.threadDictionary[key] as? [NSManagedObjectContext] ?? []
+  }
+
+  static func run(_ contexts: [NSManagedObjectContext], _ block: () -> Void) {
     let dictionary = Thread.current.threadDictionary
-    let outer = dictionary[NSManagedObjectContext.currentKey]
-    dictionary[NSManagedObjectContext.currentKey] = self
+    let outer = dictionary[key]
+    dictionary[key] = contexts
     block()
-    dictionary[NSManagedObjectContext.currentKey] = outer
+    dictionary[key] = outer
+  }
+
+  /// Those of this thread, to be those of another that works while this one waits.
+  static func capture() -> Captured { Captured(contexts: onThread) }
+
+  /// Sendable: only carried to a thread that runs while its maker waits.
+  struct Captured: @unchecked Sendable {
+    fileprivate let contexts: [NSManagedObjectContext]
+
+    func run(_ block: () -> Void) { RunningContexts.run(contexts, block) }
   }
 }

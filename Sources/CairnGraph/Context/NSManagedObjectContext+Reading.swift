@@ -138,9 +138,10 @@ extension NSManagedObjectContext {
     FetchedRow(table: scope.table(chunk.entity), chunk: chunk, row: row, key: chunk.key(row))
   }
 
-  final func loadRow(of object: NSManagedObject) -> (chunk: Chunk, row: Int)? {
+  /// nil where there is no such row.
+  final func loadRow(of object: NSManagedObject) throws -> (chunk: Chunk, row: Int)? {
     guard let scope = object.table.scope,
-      let found = row(RowKey(entity: object.table.entity.id, id: object.key), in: scope),
+      let found = try newestRow(RowKey(entity: object.table.entity.id, id: object.key), in: scope),
       found.table === object.table,
       let chunk = found.chunk
     else { return nil }

@@ -38,10 +38,7 @@ extension NSManagedObjectContext {
       return
     }
     object.loadRow()
-    if object.flags.contains(.isInaccessible) {
-      if deferredError == nil { handleInaccessible(object) }
-      return
-    }
+    if object.flags.contains(.isInaccessible) { return handleInaccessible(object) }
     object.awake(fromSnapshotEvents: .refresh)
   }
 
@@ -110,6 +107,8 @@ extension NSManagedObjectContext {
       scope.removeAll()
     }
     deferredError = nil
+    for list in observers.values { for observer in list { observer.finish() } }
+    observers = [:]
     NotificationCenter.default.post(
       name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: [NSInvalidatedAllObjectsKey: ids]
     )

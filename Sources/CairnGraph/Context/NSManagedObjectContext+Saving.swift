@@ -76,6 +76,7 @@ extension NSManagedObjectContext {
         settle(scope, work.keys, changed: work.changed)
       } catch {
         if report.scopes == 0 { throw error }
+        tell(of: report)
         throw NSError.coreData(
           NSPersistentStoreIncompleteSaveError, "one store has saved its part, another has not: \(error)",
           [
@@ -98,11 +99,11 @@ extension NSManagedObjectContext {
   private final func commit(_ scope: StoreScope) throws -> (keys: [Int64], changed: [Commit.Rows]) {
     guard let store = scope.store else { return ([], []) }
     try store.requireWritable()
-    // Of deleted objects that were never read: a row that is gone needs no deleting.
-    let unread = deleted.filter { $0.table.scope === scope && $0.chunk == nil }
-    for object in try preparing("deleted objects couldn't be read", { try scope.find(unread) }) {
-      object.flags.insert(.isInaccessible)
-    }
+    // Of those that were never read, or couldn't be: a deletion of a row that is gone is done already; a change to
+    // one is a conflict.
+    let unread = (deleted + updated).filter { $0.table.scope === scope && $0.chunk == nil }
+    for object in try preparing("changed objects couldn't be read", { try scope.find(unread) })
+    where object.isDeleted { object.flags.insert(.isInaccessible) }
     var conflicts: [Any] = []
     for _ in 0..<100 {
       let builder = try ChangeSetBuilder(self, scope, store)
@@ -154,6 +155,9 @@ extension NSManagedObjectContext {
     updatedList.removeAll { $0.table.scope === scope }
     for object in deleted where object.table.scope === scope { scope.remove(object) }
     deleted.removeAll { $0.table.scope === scope }
+    for object in withdrawn where object.table.scope === scope { kill(object) }
+    withdrawn.removeAll { $0.flags.contains(.isDead) }
+    scope.clearDrafts()
     scope.forgetReserved()
     settle(onNewRows, scope)
   }
@@ -171,7 +175,8 @@ extension NSManagedObjectContext {
       }
       let chunk = chunks[Int(places[next].chunk)]
       let row = Int(places[next].row)
-      guard chunk.key(row) == object.key else {
+      // Missing rows are left out, and keys of different entities may be the same number.
+      guard chunk.key(row) == object.key, chunk.entity == object.table.entity.id else {
         object.settle(on: nil, 0)
         continue
       }

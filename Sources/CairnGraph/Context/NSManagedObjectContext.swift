@@ -32,9 +32,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final let identity = UUID()
 
   /// What history and notifications call the context.
-  public final var name: String?
+  public final var name: String? {
+    get { names.withLock { $0.name } }
+    set { names.withLock { $0.name = newValue } }
+  }
   /// Who history says has made the commits. Stays until it is set again.
-  public final var transactionAuthor: String?
+  public final var transactionAuthor: String? {
+    get { names.withLock { $0.author } }
+    set { names.withLock { $0.author = newValue } }
+  }
+  private final let names = Lock<(name: String?, author: String?)>((nil, nil))
   /// For the program's own use.
   public final let userInfo = NSMutableDictionary()
 
@@ -51,7 +58,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Whether saves of other contexts over the same coordinator are merged into this one, on its queue and soon
   /// after. False at first.
   public final var automaticallyMergesChangesFromParent = false {
-    didSet { mailbox = automaticallyMergesChangesFromParent ? (mailbox ?? SaveMailbox(self)) : nil }
+    didSet { openMailbox() }
   }
 
   /// Whether delete rules are applied by `processPendingChanges`, that is at the end of each `perform` and
@@ -131,7 +138,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
       }
       coordinator = newValue
       if let newValue { ModelsInUse.add(newValue.managedObjectModel) }
+      openMailbox()
     }
+  }
+
+  /// Saves of others arrive as soon as there is a coordinator that they are made over.
+  private final func openMailbox() {
+    guard automaticallyMergesChangesFromParent, let coordinator else {
+      mailbox = nil
+      return
+    }
+    if mailbox == nil { mailbox = SaveMailbox(self, coordinator) }
   }
 
   // MARK: State
@@ -216,7 +233,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// what the store has in `NSPersistentStoreSaveConflictsErrorKey`, unless `mergePolicy` decides; 133010 for
   /// a relationship between objects of different stores; 134030 when a store refuses the changes, with its
   /// `StoreError` as the underlying error; 134040 when another store has taken its part by then; 134070
-  /// without a store. After any of them the context has its changes still, and the store is as it was.
+  /// without a store. After any of them but 134040 the context has its changes still, and the store is as it was;
+  /// after that one, so it is for the stores that haven't saved, and what the others have saved is told of.
   open func save() throws { try saveChanges() }
 
   /// Reads the object's row anew. With `mergeChanges` its unsaved changes stay, on top of the newest row;
@@ -348,6 +366,11 @@ extension NSManagedObjectContext {
   }
 
   private final func moveDraft(_ object: NSManagedObject, from old: EntityTable, to table: EntityTable) {
+    if let key = object.reservedKey {
+      // A key of the old store says nothing to the new one.
+      old.scope?.giveBack(key, root: old.root)
+      object.reservedKey = nil
+    }
     let oldRow = Int(object.row)
     object.row = Int32(table.addDraft())
     object.table = table

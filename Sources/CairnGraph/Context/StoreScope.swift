@@ -151,6 +151,8 @@ final class StoreScope {
     reserved[RowKey(entity: object.table.entity.schema.root, id: key)] = object
   }
 
+  func giveBack(_ key: Int64, root: EntityID) { reserved[RowKey(entity: root, id: key)] = nil }
+
   func forgetReserved() { reserved = [:] }
 
   func clearDrafts() {

@@ -15,10 +15,10 @@ extension NSManagedObject {
       return
     }
     if chunk == nil { loadRow() }
+    if chunk == nil { return }
     flags.remove(.isFault)
     if flags.contains(.isInaccessible) {
-      // Where reading failed, nobody knows whether there is a row: the context has kept the error.
-      if let context = table.context, context.deferredError == nil { context.handleInaccessible(self) }
+      table.context?.handleInaccessible(self)
       return
     }
     flags.insert(.isAwaking)
@@ -26,14 +26,20 @@ extension NSManagedObject {
     flags.remove(.isAwaking)
   }
 
-  /// Takes the newest row of the store, or a row of nulls if it has none.
+  /// Takes the newest row of the store, or a row of nulls if it has none. Where the store can't be read, nobody
+  /// knows: everything stays as it is, so that an object without a row shows nulls and asks again, and the context
+  /// has the error for its next fetch or save.
   final func loadRow() {
-    if let found = table.context?.loadRow(of: self) {
-      (chunk, row) = (found.chunk, Int32(found.row))
-      flags.remove(.isInaccessible)
-    } else {
-      (chunk, row) = (table.emptyRow(key: key), 0)
-      flags.insert(.isInaccessible)
+    do {
+      if let found = try table.context?.loadRow(of: self) {
+        (chunk, row) = (found.chunk, Int32(found.row))
+        flags.remove(.isInaccessible)
+      } else {
+        (chunk, row) = (table.emptyRow(key: key), 0)
+        flags.insert(.isInaccessible)
+      }
+    } catch {
+      table.context?.keep(error)
     }
   }
 

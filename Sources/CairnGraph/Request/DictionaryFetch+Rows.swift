@@ -80,16 +80,16 @@ extension DictionaryFetch {
   }
 
   func groupsByRow() throws -> [Group] {
-    var order: [[AnyHashable?]] = []
-    var groups: [[AnyHashable?]: (keys: [Any?], figures: GroupFigures)] = [:]
+    var order: [[ExpressionTree]] = []
+    var groups: [[ExpressionTree]: (keys: [Any?], figures: GroupFigures)] = [:]
     try eachRow(windowed: false) { row in
       let keys = try groupBy.map { try evaluate($0.expression, [:], row) }
-      let hashed = keys.map { ($0 as? NSObject).map { AnyHashable($0) } ?? ($0 as? AnyHashable) }
-      if groups[hashed] == nil {
-        groups[hashed] = (keys, GroupFigures(leaves))
-        order.append(hashed)
+      let group = keys.map(constant)
+      if groups[group] == nil {
+        groups[group] = (keys, GroupFigures(leaves))
+        order.append(group)
       }
-      try groups[hashed]?.figures.add(row, self)
+      try groups[group]?.figures.add(row, self)
     }
     return try order.map { key in
       let group = groups[key].unsafelyUnwrapped

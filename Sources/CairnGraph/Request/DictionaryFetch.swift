@@ -103,8 +103,11 @@ struct DictionaryFetch {
   func results() throws -> [NSDictionary] {
     var rows = try groupBy.isEmpty ? plainRows() : groupedRows()
     if isDistinct {
-      var seen: Set<NSDictionary> = []
-      rows = rows.filter { seen.insert($0).inserted }
+      // By the one equality of values: Foundation's takes strings for equal that fetches keep apart.
+      var seen: Set<[ExpressionTree]> = []
+      rows = rows.filter { row in
+        seen.insert(columns.map { constant(row.object(forKey: $0.name)) }).inserted
+      }
     }
     if groupBy.isEmpty, isWindowedByStore { return rows }
     return Array(rows.dropFirst(offset).prefix(limit ?? rows.count))
@@ -205,7 +208,7 @@ struct DictionaryFetch {
     return try evaluator.value(tree, for: row)
   }
 
-  private func constant(_ any: Any?) -> ExpressionTree {
+  func constant(_ any: Any?) -> ExpressionTree {
     any.map { ExpressionTree(argument: $0) } ?? .constant(.null)
   }
 }

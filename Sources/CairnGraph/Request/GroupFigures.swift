@@ -21,19 +21,31 @@ struct GroupFigures {
     rowCount += 1
     for (index, leaf) in leaves.enumerated() {
       guard let operand = leaf.operand else { continue }
-      for value in GroupFigures.values(try fetch.operand(operand, row)) where !value.isNull {
+      for value in try GroupFigures.values(try fetch.operand(operand, row), leaf) where !value.isNull {
         if leaf.isDistinct, !seen[index].insert(value).inserted { continue }
         values[index].append(value)
       }
     }
   }
 
-  /// A to-many path gives many.
-  private static func values(_ any: Any?) -> [Value] {
+  /// Of a to-many path many values. What is no value counts, and nothing else; sums are of numbers, as the engine has
+  /// them.
+  private static func values(_ any: Any?, _ leaf: Leaf) throws -> [Value] {
     guard let any else { return [] }
     let tree = ExpressionTree(argument: any)
-    if case .list(let elements) = tree { return elements.map { $0.plainValue ?? .bool(true) } }
-    return [tree.plainValue ?? .bool(true)]
+    let elements = if case .list(let elements) = tree { elements } else { [tree] }
+    return try elements.map { element in
+      if let value = element.plainValue {
+        let addsUp = leaf.figure == .sum || leaf.figure == .average
+        if addsUp, let family = value.family, family != .number {
+          throw StoreError(.unsupportedRequest, "\(leaf.figure.rawValue) of a \(family)")
+        }
+        return value
+      }
+      if leaf.figure == .count, !leaf.isDistinct { return .bool(true) }
+      throw StoreError(
+        .unsupportedRequest, "\(leaf.figure.rawValue) needs values, and \(element.canonicalFormat) is none")
+    }
   }
 
   func figures() throws -> [Any?] {
@@ -41,19 +53,11 @@ struct GroupFigures {
       let leaf = leaves[index]
       if leaf.operand == nil, leaf.figure == .count { return NSNumber(value: rowCount) }
       let values = values[index]
+      if let function = leaf.figure.function { return AggregateRequest.figure(function, values).keyValueForm }
       switch leaf.figure {
-      case .count: return NSNumber(value: values.count)
-      case .sum: return try Statistics.sum(values).keyValueForm
-      case .average:
-        if values.isEmpty { return nil }
-        let total = try Statistics.sum(values)
-        guard let double = (total.keyValueForm as? NSNumber)?.doubleValue else { return nil }
-        return NSNumber(value: double / Double(values.count))
-      case .min: return values.min().flatMap(\.keyValueForm)
-      case .max: return values.max().flatMap(\.keyValueForm)
       case .median: return values.isEmpty ? nil : try Statistics.median(values).keyValueForm
       case .mode: return Statistics.mode(values).first?.keyValueForm
-      case .stddev: return values.isEmpty ? nil : Statistics.standardDeviation(values).keyValueForm
+      default: return values.isEmpty ? nil : Statistics.standardDeviation(values).keyValueForm
       }
     }
   }
@@ -66,7 +70,7 @@ enum ResultCoercion {
     case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
       guard let number = any as? NSNumber else { return any }
       let double = number.doubleValue
-      if abs(double) >= 9.2e18 { return number }
+      guard abs(double) < 9.2e18 else { return number }  // NaN too
       return NSNumber(value: double == double.rounded() ? number.int64Value : Int64(double))
     case .doubleAttributeType: return (any as? NSNumber).map { NSNumber(value: $0.doubleValue) } ?? any
     case .floatAttributeType: return (any as? NSNumber).map { NSNumber(value: $0.floatValue) } ?? any

@@ -198,7 +198,7 @@ struct Aggregator {
     return values.map { Aggregator.figure(function, $0) }
   }
 
-  /// The plain meaning of an aggregate, which the typed loops have to agree with.
+  /// See `AggregateRequest.figure`.
   static func figure(_ function: AggregateRequest.Function, _ values: [Value]) -> Value {
     switch function {
     case .count: return .int(Int64(values.count))
@@ -242,5 +242,12 @@ struct Aggregator {
     if hasDecimal { return .decimal(exact) }
     if hasReal { return .double(real + Double(whole)) }
     return Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole))
+  }
+}
+
+extension AggregateRequest {
+  /// The plain meaning of an aggregate, which the typed loops have to agree with: of values that aren't null.
+  package static func figure(_ function: Function, _ values: [Value]) -> Value {
+    Aggregator.figure(function, values)
   }
 }

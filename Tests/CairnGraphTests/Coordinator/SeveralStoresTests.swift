@@ -366,4 +366,18 @@ private final class StoreNotes: @unchecked Sendable {
     request.fetchOffset = 1
     #expect(try context.fetch(request).map { $0["name"] as? String } == ["Bob", "Dan", "Zoe"])
   }
+
+  @Test func `a permanent ID of one store is given back when the object is assigned to another`() throws {
+    let coordinator = coordinator()
+    let stores = try (0..<2).map { _ in try add(coordinator) }
+    let context = NSManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    let person = Person(context: context)
+    try context.obtainPermanentIDs(for: [person])
+    let first = person.objectID
+    context.assign(person, to: stores[1])
+    #expect(person.objectID.isTemporaryID && context.registeredObject(for: first) == nil)
+    try context.save()
+    #expect(person.objectID.persistentStore === stores[1])
+  }
 }

@@ -350,6 +350,16 @@ import Testing
   }
 
   @Test(arguments: StoreUnderTest.allCases)
+  func `an object's changes end when its context is reset`(_ store: StoreUnderTest) async throws {
+    let office = try Office(store)
+    let changes = office.employee("Ada").changeSequence()
+    office.context.reset()
+    var count = 0
+    for await _ in changes { count += 1 }
+    #expect(count == 0)
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
   func `a custom accessor marks the object by willChangeValue`(_ store: StoreUnderTest) throws {
     let office = try Office(store)
     let ada = office.employee("Ada")

@@ -383,4 +383,24 @@ import Testing
     #expect(theirs.value(forKeyPath: "employees.@count") as? Int == 2)
     #expect(Set(theirs.employees.map(\.objectID)) == [ada.objectID, bob.objectID])
   }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `4.3.1 a merged deletion deletes nothing that its row led to before`(_ store: StoreUnderTest) throws {
+    let office = try Office(store)
+    let (ada, bob) = (office.employee("Ada"), office.employee("Bob"))
+    let desk = Desk(context: office.context)
+    desk.employee = ada
+    try office.context.save()
+    let other = office.otherContext()
+    let mine = try #require(try other.existingObject(with: ada.objectID) as? Employee)
+    #expect(mine.desk?.number == 0)
+    let saves = Notes(.NSManagedObjectContextDidSave, office.context)
+    bob.desk = desk
+    office.context.delete(ada)
+    try office.context.save()
+    other.mergeChanges(fromContextDidSave: try #require(saves.all.first))
+    try other.save()
+    let saved = try office.otherContext().fetch(request(Desk.self))
+    #expect(saved.map(\.employee?.name) == ["Bob"])
+  }
 }

@@ -210,6 +210,55 @@ import Testing
   }
 
   @Test(arguments: StoreUnderTest.allCases)
+  func `strings that are written differently are different results and groups`(_ store: StoreUnderTest) throws
+  {
+    let office = try Office(store)
+    for note in ["\u{e9}", "e\u{301}", "\u{e9}"] { office.employee("x").note = note }
+    try office.context.save()
+    let distinct = try dictionaries(office) {
+      $0.propertiesToFetch = ["note"]
+      $0.returnsDistinctResults = true
+    }
+    let columns = [figure("n", "count:(name)"), figure("m", "median:(salary)")]
+    for figures in [Array(columns.prefix(1)), columns] {
+      let groups = try dictionaries(office) {
+        $0.propertiesToGroupBy = ["note"]
+        $0.propertiesToFetch = ["note"] + figures
+      }
+      #expect(groups.count == 2)
+    }
+    #expect(distinct.count == 2)
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `a figure is the same whether the engine works it out or not, and NaN is no whole number`(
+    _ store: StoreUnderTest
+  ) throws {
+    let office = try Office(store)
+    office.employee("Ada", in: office.department("Red")).bonus = .nan
+    office.employee("Bob").bonus = 2
+    try office.context.save()
+    let median = figure("m", "median:(salary)")
+    let plain = [figure("l", "max:(name)"), figure("s", "sum:(salary)"), figure("n", "count:(name)")]
+    #expect(try dictionaries(office) { $0.propertiesToFetch = plain } == [["l": "Bob", "s": 0, "n": 2]])
+    #expect(
+      try dictionaries(office) { $0.propertiesToFetch = plain + [median] }
+        == [["l": "Bob", "s": 0, "n": 2, "m": 0.0]])
+    for columns in [[figure("s", "sum:(name)")], [figure("s", "sum:(name)"), median]] {
+      #expect(throws: StoreError(.unsupportedRequest, "")) {
+        try dictionaries(office) { $0.propertiesToFetch = columns }
+      }
+    }
+    let whole = try dictionaries(office) {
+      $0.propertiesToFetch = [figure("x", "average:(bonus)", .integer64AttributeType)]
+    }
+    #expect((whole.first?["x"] as? Double)?.isNaN == true)
+    #expect(throws: StoreError(.unsupportedRequest, "")) {
+      try dictionaries(office) { $0.propertiesToFetch = [figure("x", "max:(department)")] }
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
   func `5.3.5 dictionaries don't see unsaved changes`(_ store: StoreUnderTest) throws {
     let office = try RequestTests.office(store)
     office.employee("New")
@@ -309,6 +358,31 @@ import Testing
       }
     }
     #expect(names == ["Ada", "Bob", "Cleo", "Dan", "Eve", "Fay"])
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `5.7 what the context saves meanwhile is in an asynchronous result once, and what it deletes is not`(
+    _ store: StoreUnderTest
+  ) async throws {
+    let office = try RequestTests.office(store)
+    let other = office.otherContext()
+    let names = await withCheckedContinuation { (continuation: CheckedContinuation<[String], Never>) in
+      other.performAndWait {
+        let fetch = NSFetchRequest<Employee>(entityName: "Employee")
+        fetch.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        guard let mine = try? other.fetch(fetch) else { return continuation.resume(returning: [String]()) }
+        mine[0].note = "new"
+        other.delete(mine[1])
+        let late = office.employee("Gil", of: other)
+        let request = NSAsynchronousFetchRequest(fetchRequest: fetch) { result in
+          continuation.resume(returning: result.finalResult?.compactMap(\.name) ?? [])
+        }
+        _ = try? other.execute(request)
+        other.delete(late)
+        try? other.save()
+      }
+    }
+    #expect(names == ["Ada", "Cleo", "Dan", "Eve", "Fay"])
   }
 
   @Test(arguments: StoreUnderTest.allCases)

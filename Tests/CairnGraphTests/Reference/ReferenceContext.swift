@@ -212,7 +212,8 @@ final class RefContext {
   private func apply(_ relation: RefRelation, _ object: RefObject) {
     let others =
       relation.isToMany ? members(relation, object) : destination(relation, object).map { [$0] } ?? []
-    if relation.rule == .cascade {
+    // Whoever deleted a row that is gone has applied its cascades.
+    if relation.rule == .cascade, !object.isGone {
       for other in others where !other.isDeleted {
         markDeleted(other)
         event.unpropagated.append(other.id)
