@@ -24,5 +24,22 @@ extension NSFetchRequest {
       && fetchBatchSize == other.fetchBatchSize && returnsObjectsAsFaults == other.returnsObjectsAsFaults
       && includesPropertyValues == other.includesPropertyValues
       && returnsDistinctResults == other.returnsDistinctResults
+      && shouldRefreshRefetchedObjects == other.shouldRefreshRefetchedObjects
+      && areColumnsAlike(propertiesToFetch, other.propertiesToFetch)
+      && areColumnsAlike(propertiesToGroupBy ?? [], other.propertiesToGroupBy ?? [])
+      && havingPredicate?.tree == other.havingPredicate?.tree
+      && (relationshipKeyPathsForPrefetching ?? []) == (other.relationshipKeyPathsForPrefetching ?? [])
+  }
+
+  /// Names and the properties of those names are the same columns; computed ones are compared as described.
+  private func areColumnsAlike(_ columns: [Any]?, _ others: [Any]?) -> Bool {
+    guard let columns, let others else { return columns == nil && others == nil }
+    return columns.count == others.count
+      && zip(columns, others).allSatisfy { column, other in
+        if column is NSExpressionDescription || other is NSExpressionDescription {
+          return areEqual(column, other)
+        }
+        return areEqual(NSEntityDescription.propertyName(column), NSEntityDescription.propertyName(other))
+      }
   }
 }

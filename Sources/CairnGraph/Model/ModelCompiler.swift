@@ -46,7 +46,11 @@ struct ModelCompiler {
     for property in entity.ownProperties {
       switch property {
       case let attribute as NSAttributeDescription:
-        if let made = describe(attribute, path: attribute.name, of: entity) { attributes.append(made) }
+        if let fault = (attribute as? NSCompositeAttributeDescription)?.nestingFault() {
+          self.fault(entity, attribute.name, fault)
+        } else if let made = describe(attribute, path: attribute.name, of: entity) {
+          attributes.append(made)
+        }
       case let relationship as NSRelationshipDescription:
         if let made = describe(relationship, of: entity) { relationships.append(made) }
       default: break  // a fetched property has nothing to store

@@ -7,6 +7,9 @@ import Foundation
 struct ModelFaults {
   private var faults: [SchemaError.Fault] = []
   private let model: NSManagedObjectModel
+  private let entitiesByName: [String: NSEntityDescription]
+  /// Of each entity, with inherited ones; made when it is first asked for.
+  private var relationships: [ObjectIdentifier: [String: NSRelationshipDescription]] = [:]
 
   static func find(in model: NSManagedObjectModel) -> [SchemaError.Fault] {
     var finder = ModelFaults(model: model)
@@ -17,6 +20,7 @@ struct ModelFaults {
 
   private init(model: NSManagedObjectModel) {
     self.model = model
+    entitiesByName = model.entitiesByName
   }
 
   private mutating func add(_ entity: NSEntityDescription, _ property: String?, _ message: String) {
@@ -78,7 +82,8 @@ struct ModelFaults {
     }
     if let derived = attribute as? NSDerivedAttributeDescription { checkDerivation(derived, path, entity) }
     checkBounds(attribute, path, entity)
-    if let composite = attribute as? NSCompositeAttributeDescription {
+    // What can't be gone through is the compiler's fault already.
+    if let composite = attribute as? NSCompositeAttributeDescription, composite.nestingFault() == nil {
       if composite.defaultValue != nil {
         add(entity, path, "the default values of a composite attribute stand with its elements")
       }
@@ -88,7 +93,7 @@ struct ModelFaults {
         if element is NSDerivedAttributeDescription {
           add(entity, elementPath, "an element of a composite can't be derived")
         }
-        if attribute !== element { check(element, path: elementPath, of: entity) }
+        check(element, path: elementPath, of: entity)
       }
     }
   }
@@ -115,17 +120,21 @@ struct ModelFaults {
     _ attribute: NSAttributeDescription, _ path: String, _ entity: NSEntityDescription
   ) {
     var (low, high): (Value?, Value?)
+    var (shortest, longest): (Int?, Int?)
     for predicate in attribute.validationPredicates {
       switch ValidationRule(predicate.tree) {
       case .minimum(let value): low = value
       case .maximum(let value): high = value
-      case .minimumLength(let length): low = .int(Int64(length))
-      case .maximumLength(let length): high = .int(Int64(length))
+      case .minimumLength(let length): shortest = length
+      case .maximumLength(let length): longest = length
       default: break
       }
     }
     if let low, let high, Value.compare(low, high) > 0 {
       add(entity, path, "nothing is between the minimum \(low) and the maximum \(high)")
+    }
+    if let shortest, let longest, shortest > longest {
+      add(entity, path, "nothing is between the minimum \(shortest) and the maximum \(longest)")
     }
   }
 
@@ -133,7 +142,10 @@ struct ModelFaults {
     guard let inverse = relationship.inverseRelationship, let destination = relationship.destinationEntity,
       destination.model === model
     else { return }
-    guard destination.relationshipsByName[inverse.name] === inverse else {
+    let id = ObjectIdentifier(destination)
+    let known = relationships[id] ?? destination.relationshipsByName
+    relationships[id] = known
+    guard known[inverse.name] === inverse else {
       add(
         entity, relationship.name,
         "its inverse \"\(inverse.name)\" isn't among the properties of its destination "
@@ -151,17 +163,19 @@ struct ModelFaults {
       add(entity, fetched.name, "its fetch request has no entity")
       return
     }
-    if model.entitiesByName[name] == nil {
+    if entitiesByName[name] == nil {
       add(entity, fetched.name, "its fetch request asks for \"\(name)\", which doesn't exist")
     }
   }
 
   /// The schema finds attributes and relationships of one name; it doesn't know fetched properties.
   private mutating func checkFetchedNames(of entity: NSEntityDescription) {
-    let properties = entity.properties
-    for fetched in entity.ownProperties where fetched is NSFetchedPropertyDescription {
+    let fetchedProperties = entity.ownProperties.filter { $0 is NSFetchedPropertyDescription }
+    if fetchedProperties.isEmpty { return }
+    let counts = Dictionary(entity.properties.map { ($0.name, 1) }, uniquingKeysWith: +)
+    for fetched in fetchedProperties {
       if fetched.name.isEmpty { add(entity, "", "a fetched property has a name") }
-      if properties.contains(where: { $0 !== fetched && $0.name == fetched.name }) {
+      if counts[fetched.name, default: 0] > 1 {
         add(entity, fetched.name, "is declared more than once")
       }
     }
@@ -175,7 +189,7 @@ struct ModelFaults {
     }
     for element in index.elements where element.collationType == .rTree {
       guard let attribute = element.property as? NSAttributeDescription,
-        [.integer16, .integer32, .float, .double].contains(attribute.type)
+        attribute.type.kind?.fitsRTree == true
       else {
         add(
           entity, element.propertyName,
@@ -193,19 +207,4 @@ struct ModelFaults {
       }
     }
   }
-}
-
-/// Names that properties can't have, because every managed object answers to them.
-enum ReservedNames {
-  static let all: Set<String> = [
-    "autorelease", "awakeFromFetch", "awakeFromInsert",
-    "changedValues", "changedValuesForCurrentEvent", "class", "classForArchiver", "classForCoder",
-    "classForKeyedArchiver", "classForPortCoder", "copy", "dealloc", "debugDescription", "description",
-    "didSave", "didTurnIntoFault", "entity", "faultingState", "finalize", "hasChanges",
-    "hasPersistentChangedValues", "hash", "init", "isDeleted", "isFault", "isInserted", "isProxy",
-    "isUpdated",
-    "managedObjectContext", "mutableCopy", "objectID", "objectWillChange", "observationInfo",
-    "prepareForDeletion", "release", "retain", "retainCount", "self", "superclass", "willSave",
-    "willTurnIntoFault", "zone",
-  ]
 }

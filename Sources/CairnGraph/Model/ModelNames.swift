@@ -17,10 +17,14 @@ extension NSManagedObjectModel {
       for case let relationship as NSRelationshipDescription in entity.ownProperties {
         resolveDestination(of: relationship, byName)
       }
+      for case let fetched as NSFetchedPropertyDescription in entity.ownProperties {
+        resolveRequest(of: fetched, byName)
+      }
     }
+    var relationships: [ObjectIdentifier: [String: NSRelationshipDescription]] = [:]
     for entity in entities {
       for case let relationship as NSRelationshipDescription in entity.ownProperties {
-        resolveInverse(of: relationship)
+        resolveInverse(of: relationship, &relationships)
       }
       for index in entity.indexes { resolveElements(of: index, in: entity) }
     }
@@ -34,20 +38,40 @@ extension NSManagedObjectModel {
     relationship.destinationEntity = found
   }
 
-  private func resolveInverse(of relationship: NSRelationshipDescription) {
-    if let present = relationship.inverseRelationship, present.owner?.model === self { return }
-    guard let name = relationship.currentInverseName,
-      let found = relationship.destinationEntity?.relationshipsByName[name], found.owner?.model === self
+  /// The request may be another model's too, so that a copy of it takes its place.
+  private func resolveRequest(
+    of fetched: NSFetchedPropertyDescription, _ byName: [String: NSEntityDescription]
+  ) {
+    guard let request = fetched.fetchRequest, let present = request.entity, present.model !== self,
+      let name = request.entityName, byName[name] != nil
     else { return }
+    fetched.fetchRequest = request.templateCopy(for: self)
+  }
+
+  /// `known` are the relationships of entities by their names, found once each.
+  private func resolveInverse(
+    of relationship: NSRelationshipDescription,
+    _ known: inout [ObjectIdentifier: [String: NSRelationshipDescription]]
+  ) {
+    if let present = relationship.inverseRelationship, present.owner?.model === self { return }
+    guard let name = relationship.currentInverseName, let destination = relationship.destinationEntity
+    else { return }
+    let id = ObjectIdentifier(destination)
+    let byName = known[id] ?? destination.relationshipsByName
+    known[id] = byName
+    guard let found = byName[name], found.owner?.model === self else { return }
     relationship.inverseRelationship = found
   }
 
   private func resolveElements(of index: NSFetchIndexDescription, in entity: NSEntityDescription) {
+    var byName: [String: NSPropertyDescription]?
     for element in index.elements {
       guard let property = element.property, !(property is NSExpressionDescription),
-        property.owner?.model !== self,
-        let found = entity.propertiesByName[property.name]
+        property.owner?.model !== self
       else { continue }
+      let properties = byName ?? entity.propertiesByName
+      byName = properties
+      guard let found = properties[property.name] else { continue }
       element.property = found
     }
   }

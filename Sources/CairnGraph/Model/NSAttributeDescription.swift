@@ -86,7 +86,31 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
     type = .composite
   }
 
+  /// What keeps the elements from being gone through, in words: they contain themselves, or are more or deeper than
+  /// a model can have. nil if nothing does.
+  final func nestingFault() -> String? {
+    var budget = CompositeBudget()
+    return nestingFault(owners: [], &budget)
+  }
+
+  private final func nestingFault(
+    owners: [NSCompositeAttributeDescription], _ budget: inout CompositeBudget
+  ) -> String? {
+    if owners.contains(where: { $0 === self }) { return "the composite has itself among its elements" }
+    if owners.count == CompositeBudget.depthLimit {
+      return "composite attributes nest \(CompositeBudget.depthLimit) deep at most"
+    }
+    if !budget.take(elements.count) {
+      return "a composite attribute has at most \(CompositeBudget.attributeLimit) elements"
+    }
+    for case let element as NSCompositeAttributeDescription in elements {
+      if let fault = element.nestingFault(owners: owners + [self], &budget) { return fault }
+    }
+    return nil
+  }
+
   override func freeze() {
+    if isFrozen { return }
     super.freeze()
     for element in elements { element.freeze() }
   }
@@ -94,12 +118,17 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
   override func copyContents(to copy: NSPropertyDescription) {
     super.copyContents(to: copy)
     guard let copy = copy as? NSCompositeAttributeDescription else { return }
-    copy.elements = elements.compactMap { $0.copy() as? NSAttributeDescription }
+    // Of a faulty composite, which no model can use, the elements themselves.
+    copy.elements =
+      nestingFault() == nil ? elements.compactMap { $0.copy() as? NSAttributeDescription } : elements
   }
 
   override func isDescribedLike(_ other: NSPropertyDescription) -> Bool {
     guard let other = other as? NSCompositeAttributeDescription, super.isDescribedLike(other) else {
       return false
+    }
+    if nestingFault() != nil || other.nestingFault() != nil {
+      return elements.elementsEqual(other.elements) { $0 === $1 }
     }
     return elements.count == other.elements.count
       && zip(elements, other.elements).allSatisfy { $0.isDescribedLike($1) }

@@ -56,21 +56,11 @@ extension NSAttributeDescription {
 }
 
 extension NSAttributeDescription.AttributeType {
+  /// As a model file has it; nil for a number that is no type.
+  var kind: ModelDocument.AttributeKind? { .init(rawValue: Int(rawValue)) }
+
   /// The name of the Foundation class of the values, as Core Data reports it; nil where the type doesn't say.
-  var valueClassName: String? {
-    switch self {
-    case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"
-    case .decimal: "NSDecimalNumber"
-    case .string: "NSString"
-    case .date: "NSDate"
-    case .binaryData: "NSData"
-    case .uuid: "NSUUID"
-    case .uri: "NSURL"
-    case .objectID: "NSManagedObjectID"
-    case .composite: "NSDictionary"
-    default: nil
-    }
-  }
+  var valueClassName: String? { kind?.valueClassName }
 
   /// As an error message calls it.
   var title: String {
@@ -87,21 +77,7 @@ extension ValueType {
   /// What one slot holds for an attribute of the type; nil for undefined and object IDs, which can't be stored,
   /// and for composites, which take a slot an element.
   init?(_ type: NSAttributeDescription.AttributeType) {
-    switch type {
-    case .integer16: self = .int16
-    case .integer32: self = .int32
-    case .integer64: self = .int64
-    case .decimal: self = .decimal
-    case .double: self = .double
-    case .float: self = .float
-    case .string: self = .string
-    case .boolean: self = .bool
-    case .date: self = .date
-    case .binaryData: self = .data
-    case .uuid: self = .uuid
-    case .uri: self = .uri
-    case .transformable: self = .transformable
-    default: return nil
-    }
+    guard let type = type.kind?.valueType else { return nil }
+    self = type
   }
 }

@@ -15,7 +15,8 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
 
   override func copyContents(to copy: NSPropertyDescription) {
     super.copyContents(to: copy)
-    (copy as? NSFetchedPropertyDescription)?.fetchRequest = fetchRequest
+    (copy as? NSFetchedPropertyDescription)?.fetchRequest =
+      fetchRequest?.copy() as? NSFetchRequest<NSFetchRequestResult>
   }
 
   override func isDescribedLike(_ other: NSPropertyDescription) -> Bool {

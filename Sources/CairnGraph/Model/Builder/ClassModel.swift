@@ -103,7 +103,7 @@ struct ClassModel {
     }
   }
 
-  /// The entity of a class, or of the nearest superclass that has one; a name that leads nowhere if there is none.
+  /// The name of a class's entity. Of a class that isn't in the list it leads nowhere, which is a fault of the model.
   private func destination(_ type: NSManagedObject.Type) -> String {
     Self.name(type)
   }

@@ -5,14 +5,16 @@ import Foundation
 
 /// Makes the descriptions that a document speaks of, and notes what can't be made of it.
 struct DocumentReader {
-  private let document: ModelDocument
+  private let elementsByName: [String: [ModelDocument.Attribute]]
+  private var budget = CompositeBudget()
   private var faults: [SchemaError.Fault] = []
   /// Where the part that is read stands.
   private var entityName = ""
   private var propertyName: String?
 
-  /// Fills an empty model. Throws `SchemaError` for predicates and expressions that can't be parsed, all of them;
-  /// what else is wrong is found when the model is validated or used.
+  /// Fills an empty model. Throws `SchemaError` for predicates and expressions that can't be parsed, composites that
+  /// can't be put in line and entities of configurations that aren't there, all of them; what else is wrong is found
+  /// when the model is validated or used.
   static func read(_ document: ModelDocument, into model: NSManagedObjectModel) throws {
     var reader = DocumentReader(document: document)
     let entities = document.entities.map { reader.entity($0) }
@@ -21,6 +23,10 @@ struct DocumentReader {
     model.assemble(entities)
     let byName = model.entitiesByName
     for configuration in document.configurations {
+      (reader.entityName, reader.propertyName) = (configuration.name, nil)
+      for name in configuration.entityNames where byName[name] == nil {
+        reader.fault("the configuration has an entity \"\(name)\", which doesn't exist")
+      }
       model.setEntities(
         configuration.entityNames.compactMap { byName[$0] }, forConfigurationName: configuration.name)
     }
@@ -32,7 +38,7 @@ struct DocumentReader {
   }
 
   private init(document: ModelDocument) {
-    self.document = document
+    elementsByName = document.elementsByName
   }
 
   private mutating func fault(_ message: String) {
@@ -102,14 +108,14 @@ struct DocumentReader {
   private mutating func property(_ source: ModelDocument.Property) -> NSPropertyDescription {
     propertyName = source.name
     return switch source {
-    case .attribute(let attribute): self.attribute(attribute)
+    case .attribute(let attribute): self.attribute(attribute, depth: 0)
     case .relationship(let relationship): Self.relationship(relationship)
     case .fetched(let fetched): self.fetched(fetched)
     }
   }
 
-  private mutating func attribute(_ source: ModelDocument.Attribute, depth: Int = 0) -> NSAttributeDescription
-  {
+  private mutating func attribute(_ source: ModelDocument.Attribute, depth: Int) -> NSAttributeDescription {
+    if depth == 0 { budget.beginAttribute() }
     let made: NSAttributeDescription
     if let derivation = source.derivation {
       let derived = NSDerivedAttributeDescription()
@@ -118,11 +124,7 @@ struct DocumentReader {
       made = derived
     } else if source.kind == .composite {
       let composite = NSCompositeAttributeDescription()
-      if depth < 32 {
-        composite.elements = document.elements(of: source).map { attribute($0, depth: depth + 1) }
-      } else {
-        fault("the composite \"\(source.compositeName ?? source.name)\" has itself among its elements")
-      }
+      composite.elements = elements(of: source, depth: depth)
       made = composite
     } else {
       made = NSAttributeDescription()
@@ -146,16 +148,30 @@ struct DocumentReader {
     return made
   }
 
+  /// Empty, and a fault, for what can't be put in line.
+  private mutating func elements(
+    of source: ModelDocument.Attribute, depth: Int
+  ) -> [NSAttributeDescription] {
+    let elements =
+      source.elements.isEmpty
+      ? source.compositeName.flatMap { elementsByName[$0] } ?? [] : source.elements
+    if depth >= CompositeBudget.depthLimit {
+      fault("the composite \"\(source.compositeName ?? source.name)\" has itself among its elements")
+      return []
+    }
+    if !budget.take(elements.count) {
+      // One fault an attribute is enough.
+      let isSaid = faults.last.map { $0.entity == entityName && $0.property == propertyName } ?? false
+      if !isSaid { fault("its composites stand for too many elements") }
+      return []
+    }
+    return elements.map { attribute($0, depth: depth + 1) }
+  }
+
   private mutating func addValidation(
     _ source: ModelDocument.Validation, to attribute: NSAttributeDescription
   ) {
-    var rules: [ValidationRule] = []
-    if !source.minimum.isNull { rules.append(.minimum(source.minimum)) }
-    if !source.maximum.isNull { rules.append(.maximum(source.maximum)) }
-    if let length = source.minimumLength { rules.append(.minimumLength(length)) }
-    if let length = source.maximumLength { rules.append(.maximumLength(length)) }
-    if let text = source.regularExpression { rules.append(.pattern(text)) }
-    if !rules.isEmpty { attribute.addValidation(rules) }
+    if !source.rules.isEmpty { attribute.addValidation(source.rules) }
     if source.others.isEmpty { return }
     var predicates = attribute.validationPredicates
     var warnings = attribute.validationWarnings
@@ -211,11 +227,25 @@ struct DocumentReader {
     made.predicate = source.predicate.flatMap { predicate($0) }
     made.sortDescriptors =
       source.sortDescriptors.isEmpty
-      ? nil : source.sortDescriptors.map { NSSortDescriptor(key: $0.key, ascending: $0.isAscending) }
+      ? nil
+      : source.sortDescriptors.map { key in
+        NSSortDescriptor(
+          key: key.key, ascending: key.isAscending, selector: key.selector.map { Selector($0) })
+      }
     made.fetchLimit = source.fetchLimit
     made.fetchOffset = source.fetchOffset
     made.includesSubentities = source.includesSubentities
     made.includesPendingChanges = source.includesPendingChanges
+    made.resultType = NSFetchRequestResultType(rawValue: UInt(source.resultType.rawValue))
+    made.fetchBatchSize = source.fetchBatchSize
+    made.includesPropertyValues = source.includesPropertyValues
+    made.returnsObjectsAsFaults = source.returnsObjectsAsFaults
+    made.returnsDistinctResults = source.returnsDistinctResults
+    made.propertiesToFetch = source.propertiesToFetch.isEmpty ? nil : source.propertiesToFetch
+    made.propertiesToGroupBy = source.propertiesToGroupBy.isEmpty ? nil : source.propertiesToGroupBy
+    made.havingPredicate = source.havingPredicate.flatMap { predicate($0) }
+    made.relationshipKeyPathsForPrefetching =
+      source.relationshipKeyPathsForPrefetching.isEmpty ? nil : source.relationshipKeyPathsForPrefetching
     return made
   }
 

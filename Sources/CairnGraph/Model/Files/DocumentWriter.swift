@@ -101,7 +101,7 @@ struct DocumentWriter {
 
   private mutating func attribute(_ source: NSAttributeDescription) -> ModelDocument.Attribute {
     var made = ModelDocument.Attribute(
-      source.name, .init(rawValue: Int(source.type.rawValue)) ?? .undefined, isOptional: source.isOptional,
+      source.name, source.type.kind ?? .undefined, isOptional: source.isOptional,
       isTransient: source.isTransient, isSyncable: true)
     made.defaultValue = defaultValue(of: source)
     made.validation = validation(of: source)
@@ -120,7 +120,11 @@ struct DocumentWriter {
       made.derivation = .init(text, filteringPredicate: derived.filteringPredicate.flatMap { self.text($0) })
     }
     if let composite = source as? NSCompositeAttributeDescription {
-      made.elements = composite.elements.map { attribute($0) }
+      if let fault = composite.nestingFault() {
+        lose(fault)
+      } else {
+        made.elements = composite.elements.map { attribute($0) }
+      }
     }
     made.renamingIdentifier = source.renamingIdentifier == source.name ? nil : source.renamingIdentifier
     made.versionHashModifier = source.versionHashModifier
@@ -142,7 +146,9 @@ struct DocumentWriter {
     for validation in source.validations {
       let rule = ValidationRule(validation.predicate.tree)
       // What an inspector's field says is the rule alone, with its own error and no words.
-      if validation.message == nil, validation.code == rule.errorCode(for: source.type), made.take(rule) {
+      if validation.message == nil, validation.code == rule.errorCode(isDate: source.type == .date),
+        made.take(rule, of: source.type.kind ?? .undefined)
+      {
         continue
       }
       guard let text = text(validation.predicate) else { continue }
@@ -186,17 +192,50 @@ struct DocumentWriter {
   private mutating func request(
     _ source: NSFetchRequest<NSFetchRequestResult>, named name: String
   ) -> ModelDocument.FetchRequest {
-    ModelDocument.FetchRequest(
+    let resultType = ModelDocument.FetchRequest.ResultType(rawValue: Int(source.resultType.rawValue))
+    if resultType == nil { lose("a fetch request's results are of one type: \(source.resultType.rawValue)") }
+    if source.shouldRefreshRefetchedObjects {
+      lose("a model file doesn't say whether a fetch request refreshes objects")
+    }
+    if source.propertiesToFetch?.isEmpty == true {
+      lose("a model file has no empty list of properties to fetch: it would mean all of them")
+    }
+    return ModelDocument.FetchRequest(
       name, entity: source.entityName ?? "", predicate: source.predicate.flatMap { text($0) },
-      fetchLimit: source.fetchLimit, fetchOffset: source.fetchOffset,
-      includesSubentities: source.includesSubentities, includesPendingChanges: source.includesPendingChanges,
-      sortDescriptors: (source.sortDescriptors ?? []).compactMap { descriptor in
-        guard let key = descriptor.key else {
-          lose("a sort descriptor without a key isn't kept")
-          return nil
-        }
-        return .init(key, isAscending: descriptor.ascending)
-      })
+      fetchLimit: source.fetchLimit, fetchOffset: source.fetchOffset, fetchBatchSize: source.fetchBatchSize,
+      resultType: resultType ?? .managedObject, includesSubentities: source.includesSubentities,
+      includesPropertyValues: source.includesPropertyValues,
+      includesPendingChanges: source.includesPendingChanges,
+      returnsObjectsAsFaults: source.returnsObjectsAsFaults,
+      returnsDistinctResults: source.returnsDistinctResults,
+      sortDescriptors: (source.sortDescriptors ?? []).compactMap { sortKey($0) },
+      propertiesToFetch: columns(source.propertiesToFetch), propertiesToGroupBy: columns(source.propertiesToGroupBy),
+      havingPredicate: source.havingPredicate.flatMap { text($0) },
+      relationshipKeyPathsForPrefetching: source.relationshipKeyPathsForPrefetching ?? [])
+  }
+
+  private mutating func sortKey(_ descriptor: NSSortDescriptor) -> ModelDocument.FetchRequest.SortKey? {
+    guard let key = descriptor.key else {
+      lose("a sort descriptor without a key isn't kept")
+      return nil
+    }
+    guard let selector = descriptor.selector else {
+      lose("the sort descriptor of \(key) compares with a block, and isn't kept")
+      return nil
+    }
+    return .init(
+      key, isAscending: descriptor.ascending, selector: selector == .compare ? nil : selector.name)
+  }
+
+  /// The names of a request's columns, of which a model file has no computed ones.
+  private mutating func columns(_ columns: [Any]?) -> [String] {
+    (columns ?? []).compactMap { column in
+      if !(column is NSExpressionDescription), let name = NSEntityDescription.propertyName(column) {
+        return name
+      }
+      lose("a model file has only names of a fetch request's columns: \(column) isn't kept")
+      return nil
+    }
   }
 
   /// nil for what has no text, as a block has none.
@@ -225,20 +264,5 @@ struct DocumentWriter {
       made[key] = value
     }
     return made
-  }
-}
-
-extension ModelDocument.Validation {
-  /// Takes a rule into the field that says it; false where there is none, or it is taken already.
-  fileprivate mutating func take(_ rule: ValidationRule) -> Bool {
-    switch rule {
-    case .minimum(let value) where minimum.isNull: minimum = value
-    case .maximum(let value) where maximum.isNull: maximum = value
-    case .minimumLength(let length) where minimumLength == nil: minimumLength = length
-    case .maximumLength(let length) where maximumLength == nil: maximumLength = length
-    case .pattern(let text) where regularExpression == nil: regularExpression = text
-    default: return false
-    }
-    return true
   }
 }

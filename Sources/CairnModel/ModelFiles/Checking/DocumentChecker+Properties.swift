@@ -5,20 +5,30 @@ import Foundation
 extension DocumentChecker {
   mutating func check(_ attribute: ModelDocument.Attribute) {
     switch attribute.kind {
-    case .undefined where !attribute.isTransient: error("an attribute that is stored has to have a type")
+    case .undefined, .objectID:
+      if !attribute.isTransient { error("an attribute that is stored has to have a type") }
     case .transformable where attribute.valueTransformerName == nil && !attribute.isTransient:
       warn("it has no value transformer; choose NSSecureUnarchiveFromData or one of your own")
     case .composite:
-      if document.elements(of: attribute).isEmpty {
+      if attribute.elements.isEmpty, attribute.compositeName.flatMap({ composites[$0] })?.isEmpty ?? true {
         error("there is no composite \(attribute.compositeName ?? "chosen") with elements")
       }
+      if !attribute.defaultValue.isNull {
+        error("the default values of a composite attribute stand with its elements")
+      }
     default: break
+    }
+    if let type = attribute.kind.valueType, type != .transformable,
+      !attribute.kind.typed(attribute.defaultValue).fits(type)
+    {
+      error("the default value \(attribute.defaultValue) is no \(attribute.kind.sourceName)")
     }
     if attribute.allowsExternalBinaryDataStorage, attribute.kind != .binaryData {
       warn("only binary data can be kept in external records")
     }
     check(attribute.validation, of: attribute)
     if let derivation = attribute.derivation {
+      if attribute.isTransient { error("a derived attribute is computed by the store, and can't be transient") }
       if derivation.expression.isEmpty {
         error("it is derived, but not said from what")
       } else {
@@ -59,6 +69,24 @@ extension DocumentChecker {
     for other in validation.others { checkPredicate(other.predicate, "a validation predicate") }
   }
 
+  /// Elements in line, or of a composite with a name. `path` is that of the attribute whose elements they are.
+  mutating func checkElements(_ elements: [ModelDocument.Attribute], path: String?, depth: Int) {
+    property = path
+    for name in repeated(elements.map(\.name)) { error("there are two elements \(name)") }
+    if depth > CompositeBudget.depthLimit {
+      return error("composites are nested more than \(CompositeBudget.depthLimit) deep")
+    }
+    for element in elements {
+      let elementPath = (path.map { $0 + "." } ?? "") + element.name
+      property = elementPath
+      if element.isTransient { error("an element of a composite can't be transient") }
+      if element.derivation != nil { error("an element of a composite can't be derived") }
+      check(element)
+      checkElements(element.elements, path: elementPath, depth: depth + 1)
+    }
+    property = path
+  }
+
   private func isGreater(_ a: Value, _ b: Value) -> Bool {
     guard !a.isNull, !b.isNull, a.family == b.family, a.family == .number || a.family == .date else {
       return false
@@ -88,7 +116,7 @@ extension DocumentChecker {
     guard let inverseName = relationship.inverseName else {
       return warn("it has no inverse, so that nothing is maintained on the other side")
     }
-    guard case .relationship(let inverse)? = property(inverseName, of: destination) else {
+    guard case .relationship(let inverse)? = property(inverseName, of: destination.name) else {
       return error("its inverse \(relationship.destination).\(inverseName) is no relationship")
     }
     if inverse.inverseName != relationship.name {

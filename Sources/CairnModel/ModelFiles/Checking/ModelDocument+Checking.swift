@@ -17,6 +17,8 @@ extension ModelDocument {
 struct DocumentChecker {
   let document: ModelDocument
   let entities: [String: ModelDocument.Entity]
+  let composites: [String: [ModelDocument.Attribute]]
+  private let properties: [String: [String: ModelDocument.Property]]
   private(set) var notes: [ModelNote] = []
   var entity: String?
   var property: String?
@@ -24,6 +26,10 @@ struct DocumentChecker {
   init(document: ModelDocument) {
     self.document = document
     entities = Dictionary(document.entities.map { ($0.name, $0) }) { first, _ in first }
+    composites = document.elementsByName
+    properties = entities.mapValues { entity in
+      Dictionary(entity.properties.map { ($0.name, $0) }) { first, _ in first }
+    }
   }
 
   mutating func error(_ message: String) {
@@ -47,11 +53,7 @@ struct DocumentChecker {
     for entity in document.entities { check(entity) }
     for composite in document.composites {
       entity = composite.name
-      for name in repeated(composite.elements.map(\.name)) { error("there are two elements \(name)") }
-      for element in composite.elements {
-        property = element.name
-        check(element)
-      }
+      checkElements(composite.elements, path: nil, depth: 1)
       property = nil
       if contains(composite.name, itself: composite.name) { error("the composite contains itself") }
     }
@@ -70,17 +72,16 @@ struct DocumentChecker {
 
   /// The names that come more than once, each once.
   func repeated(_ names: [String]) -> [String] {
-    var (seen, result): (Set<String>, [String]) = ([], [])
-    for name in names where !seen.insert(name).inserted && !result.contains(name) { result.append(name) }
-    return result
+    var (seen, known): (Set<String>, Set<String>) = ([], [])
+    return names.filter { !seen.insert($0).inserted && known.insert($0).inserted }
   }
 
   private func contains(_ name: String, itself start: String) -> Bool {
     var seen: Set<String> = []
     var waiting = [name]
     while let next = waiting.popLast() {
-      guard seen.insert(next).inserted, let composite = document.composite(named: next) else { continue }
-      let inner = composite.elements.compactMap(\.compositeName)
+      guard seen.insert(next).inserted, let elements = composites[next] else { continue }
+      let inner = elements.compactMap(\.compositeName)
       if inner.contains(start) { return true }
       waiting += inner
     }
@@ -100,8 +101,15 @@ struct DocumentChecker {
     return result
   }
 
-  func property(_ name: String, of entity: ModelDocument.Entity) -> ModelDocument.Property? {
-    allProperties(of: entity).first { $0.name == name }
+  /// A property of the entity or of those that it inherits from. Of two entities of one name the first counts.
+  func property(_ name: String, of entity: String) -> ModelDocument.Property? {
+    var seen: Set<String> = []
+    var next: String? = entity
+    while let owner = next, seen.insert(owner).inserted, let own = properties[owner] {
+      if let found = own[name] { return found }
+      next = entities[owner]?.superentity
+    }
+    return nil
   }
 
   // MARK: Entities
@@ -126,7 +134,9 @@ struct DocumentChecker {
       self.property = property.name
       checkName(property.name, what: "a property", beginsUppercase: false)
       switch property {
-      case .attribute(let attribute): check(attribute)
+      case .attribute(let attribute):
+        check(attribute)
+        checkElements(attribute.elements, path: property.name, depth: 1)
       case .relationship(let relationship): check(relationship, of: entity)
       case .fetched(let fetched): check(fetched.request)
       }
@@ -168,7 +178,7 @@ struct DocumentChecker {
       let text = constraint.joined(separator: ", ")
       if constraint.isEmpty { error("a uniqueness constraint is empty") }
       for name in constraint {
-        switch property(name, of: entity) {
+        switch property(name, of: entity.name) {
         case .attribute(let attribute)?:
           if attribute.isTransient {
             error("the uniqueness constraint \(text) has the transient attribute \(name)")
@@ -192,8 +202,9 @@ struct DocumentChecker {
         switch element.subject {
         case .expression(let text, _):
           checkExpression(text, "an expression of the index \(index.name)")
+          if element.kind == .rTree { error("the R-tree index \(index.name) has an expression") }
         case .property(let name):
-          check(property(name, of: entity), name, element.kind, of: index.name)
+          check(property(name, of: entity.name), name, element.kind, of: index.name)
         }
       }
     }
@@ -204,17 +215,18 @@ struct DocumentChecker {
     of index: String
   ) {
     switch property {
-    case nil where name.contains("."): break  // an element of a composite
+    case nil where name.contains(".") && kind == .binary: break  // an element of a composite
     case nil: error("the index \(index) has no property \(name)")
     case .attribute(let attribute)?:
       if attribute.isTransient { error("the index \(index) has the transient attribute \(name)") }
-      let numbers: Set<ModelDocument.AttributeKind> = [
-        .integer16, .integer32, .integer64, .double, .float, .decimal,
-      ]
-      if kind == .rTree, !numbers.contains(attribute.kind) {
-        error("the R-tree index \(index) has \(name), which is no number")
+      if kind == .rTree, !attribute.kind.fitsRTree {
+        let isNumber = [.integer64, .decimal].contains(attribute.kind)
+        error(
+          "the R-tree index \(index) has \(name), which is no number"
+            + (isNumber ? " of at most 32 bits or in floating point" : ""))
       }
     case .relationship(let relationship)?:
+      if kind == .rTree { error("the R-tree index \(index) has \(name), which is no number") }
       if relationship.isToMany { error("the index \(index) has the to-many relationship \(name)") }
     case .fetched?: error("the index \(index) has the fetched property \(name)")
     }
@@ -243,6 +255,11 @@ struct DocumentChecker {
       self.error("\(what) can't be parsed: \(error)")
     }
   }
+}
+
+extension ModelDocument.AttributeKind {
+  /// What an R-tree can hold: integers of 16 or 32 bits, and floating point numbers.
+  package var fitsRTree: Bool { [.integer16, .integer32, .float, .double].contains(self) }
 }
 
 extension ModelDocument.Property {

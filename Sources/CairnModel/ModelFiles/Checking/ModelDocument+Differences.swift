@@ -63,15 +63,22 @@ private struct DifferenceFinder {
     for (o, entity) in old.entities.enumerated() where !kept.contains(o) {
       differences.append(.init(kind: .removed, entity: entity.name, message: "entity"))
     }
-    compareNamed(
-      old.fetchRequests.map { ($0.name, facts($0)) }, new.fetchRequests.map { ($0.name, facts($0)) },
-      "fetch request")
-    compareNamed(
-      old.configurations.map { ($0.name, [("entities", $0.entityNames.sorted().joined(separator: ", "))]) },
-      new.configurations.map { ($0.name, [("entities", $0.entityNames.sorted().joined(separator: ", "))]) },
-      "configuration")
-    compareNamed(
-      old.composites.map { ($0.name, facts($0)) }, new.composites.map { ($0.name, facts($0)) }, "composite")
+    compareNamed(old.fetchRequests, new.fetchRequests, "fetch request", \.name) { facts($0) }
+    compareNamed(old.configurations, new.configurations, "configuration", \.name) { facts($0) }
+    compareNamed(old.composites, new.composites, "composite", \.name) { facts($0) }
+    // What differs in nothing else: the order of things, or two of one name.
+    if differences.isEmpty, plain(old) != plain(new) {
+      differences.append(.init(kind: .changed, message: DifferenceFinder.unnamed))
+    }
+  }
+
+  /// What is said of two things that differ in nothing that has words here.
+  private static let unnamed = "something else changed"
+
+  private func plain(_ document: ModelDocument) -> ModelDocument {
+    var result = document
+    result.notes = []
+    return result
   }
 
   /// For each new one the old one that it was, by name first, then by renaming identifier.
@@ -93,7 +100,9 @@ private struct DifferenceFinder {
     if old.name != new.name {
       differences.append(.init(kind: .renamed, entity: new.name, message: "was \(old.name)"))
     }
-    compare(facts(old), facts(new), new.name, nil)
+    var (before, after) = (old, new)
+    (before.name, before.properties, after.properties) = (new.name, [], [])
+    compare(facts(old), facts(new), new.name, nil, isSame: before == after)
     let pairs = match(
       old.properties.map { ($0.name, $0.renamingName) }, new.properties.map { ($0.name, $0.renamingName) })
     for (i, property) in new.properties.enumerated() {
@@ -107,7 +116,9 @@ private struct DifferenceFinder {
         differences.append(
           .init(kind: .renamed, entity: new.name, property: property.name, message: "was \(was.name)"))
       }
-      compare(facts(was), facts(property), new.name, property.name)
+      compare(
+        facts(was), facts(property), new.name, property.name,
+        isSame: was == property || was.name != property.name)
     }
     let kept = Set(pairs.values)
     for (o, property) in old.properties.enumerated() where !kept.contains(o) {
@@ -116,25 +127,31 @@ private struct DifferenceFinder {
     }
   }
 
-  private mutating func compareNamed(_ old: [(String, Facts)], _ new: [(String, Facts)], _ what: String) {
-    let before = Dictionary(old) { first, _ in first }
-    let after = Set(new.map(\.0))
-    for (name, facts) in new {
-      guard let was = before[name] else {
-        differences.append(.init(kind: .added, message: "\(what) \(name)"))
+  private mutating func compareNamed<T: Equatable>(
+    _ old: [T], _ new: [T], _ what: String, _ name: KeyPath<T, String>, facts: (T) -> Facts
+  ) {
+    let before = Dictionary(old.map { ($0[keyPath: name], $0) }) { first, _ in first }
+    let after = Set(new.map { $0[keyPath: name] })
+    for thing in new {
+      let title = "\(what) \(thing[keyPath: name])"
+      guard let was = before[thing[keyPath: name]] else {
+        differences.append(.init(kind: .added, message: title))
         continue
       }
       compare(
-        was, facts.map { ("\(what) \(name): \($0.label)", $0.text) }, nil, nil, prefix: "\(what) \(name): ")
+        facts(was), facts(thing).map { ("\(title): \($0.label)", $0.text) }, nil, nil, prefix: title + ": ",
+        isSame: was == thing)
     }
-    for (name, _) in old where !after.contains(name) {
-      differences.append(.init(kind: .removed, message: "\(what) \(name)"))
+    for thing in old where !after.contains(thing[keyPath: name]) {
+      differences.append(.init(kind: .removed, message: "\(what) \(thing[keyPath: name])"))
     }
   }
 
   private mutating func compare(
-    _ old: Facts, _ new: Facts, _ entity: String?, _ property: String?, prefix: String = ""
+    _ old: Facts, _ new: Facts, _ entity: String?, _ property: String?, prefix: String = "",
+    isSame: Bool = true
   ) {
+    let count = differences.count
     let before = Dictionary(old.map { (prefix + $0.label, $0.text) }) { first, _ in first }
     let labels = Set(new.map(\.label))
     for (label, text) in new where (before[label] ?? nil) != text {
@@ -150,6 +167,11 @@ private struct DifferenceFinder {
           kind: .changed, entity: entity, property: property,
           message: "\(prefix)\(label): \(text ?? "") → none"))
     }
+    if !isSame, differences.count == count {
+      differences.append(
+        .init(
+          kind: .changed, entity: entity, property: property, message: prefix + DifferenceFinder.unnamed))
+    }
   }
 
   // MARK: What is compared
@@ -159,6 +181,8 @@ private struct DifferenceFinder {
   private func lists(_ lists: [[String]]) -> String? {
     lists.isEmpty ? nil : lists.map { "(" + $0.joined(separator: ", ") + ")" }.joined(separator: " ")
   }
+
+  private func list(_ names: [String]) -> String? { names.isEmpty ? nil : names.joined(separator: ", ") }
 
   private func userInfo(_ info: [String: String]) -> String? {
     info.isEmpty
@@ -176,7 +200,12 @@ private struct DifferenceFinder {
 
   private func facts(_ entity: ModelDocument.Entity) -> Facts {
     [
-      ("class", entity.className.map { (entity.classModule.map { $0 + "." } ?? "") + $0 }),
+      (
+        "class",
+        entity.className.map { name in
+          (entity.isClassInCurrentModule ? "." : entity.classModule.map { $0 + "." } ?? "") + name
+        }
+      ),
       ("superentity", entity.superentity), ("abstract", yes(entity.isAbstract)),
       ("renaming identifier", entity.renamingIdentifier), ("hash modifier", entity.versionHashModifier),
       ("uniqueness constraints", lists(entity.uniquenessConstraints)),
@@ -195,7 +224,7 @@ private struct DifferenceFinder {
       let subject =
         switch element.subject {
         case .property(let name): name
-        case .expression(let text, _): text
+        case .expression(let text, let kind): "\(text) as \(kind.sourceName)"
         }
       return subject + (element.isAscending ? "" : " descending") + (element.kind == .rTree ? " R-tree" : "")
     }
@@ -226,12 +255,22 @@ private struct DifferenceFinder {
       ("minimum length", rules.minimumLength.map(String.init)),
       ("maximum length", rules.maximumLength.map(String.init)),
       ("regular expression", rules.regularExpression),
-      ("validation", rules.others.isEmpty ? nil : rules.others.map(\.predicate).joined(separator: "; ")),
+      (
+        "validation",
+        rules.others.isEmpty
+          ? nil
+          : rules.others.map { $0.predicate + ($0.warning.map { " (\($0))" } ?? "") }.joined(separator: "; ")
+      ),
       ("external storage", yes(attribute.allowsExternalBinaryDataStorage)),
       ("preserved on deletion", yes(attribute.preservesValueInHistoryOnDeletion)),
       ("Spotlight", yes(attribute.isIndexedBySpotlight)),
       ("cloud encryption", yes(attribute.allowsCloudEncryption)),
-      ("value transformer", attribute.valueTransformerName), ("class", attribute.customClassName),
+      ("stored in the truth file", yes(attribute.isStoredInTruthFile)),
+      ("value transformer", attribute.valueTransformerName),
+      (
+        "class",
+        attribute.customClassName.map { name in (attribute.customClassModule.map { $0 + "." } ?? "") + name }
+      ),
       ("derivation", attribute.derivation?.expression),
       ("derivation's filter", attribute.derivation?.filteringPredicate),
       ("composite", attribute.compositeName),
@@ -242,7 +281,7 @@ private struct DifferenceFinder {
       ),
       ("renaming identifier", attribute.renamingIdentifier), ("hash modifier", attribute.versionHashModifier),
       ("user info", userInfo(attribute.userInfo)),
-    ]
+    ] + facts(elements: attribute.elements)
   }
 
   private func facts(_ relationship: ModelDocument.Relationship) -> Facts {
@@ -252,15 +291,26 @@ private struct DifferenceFinder {
       ("optional", yes(relationship.isOptional)), ("transient", yes(relationship.isTransient)),
       ("minimum count", String(relationship.minCount)), ("maximum count", String(relationship.maxCount)),
       ("ordered", yes(relationship.isOrdered)), ("delete rule", relationship.deleteRule.sourceName),
+      ("Spotlight", yes(relationship.isIndexedBySpotlight)),
+      ("stored in the truth file", yes(relationship.isStoredInTruthFile)),
       ("renaming identifier", relationship.renamingIdentifier),
       ("hash modifier", relationship.versionHashModifier), ("user info", userInfo(relationship.userInfo)),
     ]
   }
 
-  private func facts(_ composite: ModelDocument.Composite) -> Facts {
-    composite.elements.flatMap { element in
+  private func facts(_ composite: ModelDocument.Composite) -> Facts { facts(elements: composite.elements) }
+
+  private func facts(elements: [ModelDocument.Attribute]) -> Facts {
+    elements.flatMap { element in
       facts(element).map { (label: "\(element.name): \($0.label)", text: $0.text) }
     }
+  }
+
+  private func facts(_ configuration: ModelDocument.Configuration) -> Facts {
+    [
+      ("entities", configuration.entityNames.sorted().joined(separator: ", ")),
+      ("CloudKit", yes(configuration.isUsedWithCloudKit)),
+    ]
   }
 
   private func facts(_ request: ModelDocument.FetchRequest) -> Facts {
@@ -278,9 +328,13 @@ private struct DifferenceFinder {
         "order",
         request.sortDescriptors.isEmpty
           ? nil
-          : request.sortDescriptors.map { $0.key + ($0.isAscending ? "" : " descending") }.joined(
-            separator: ", ")
+          : request.sortDescriptors.map { key in
+            key.key + (key.isAscending ? "" : " descending") + (key.selector.map { " by " + $0 } ?? "")
+          }.joined(separator: ", ")
       ),
+      ("properties", list(request.propertiesToFetch)), ("groups", list(request.propertiesToGroupBy)),
+      ("group condition", request.havingPredicate),
+      ("prefetching", list(request.relationshipKeyPathsForPrefetching)),
     ]
   }
 }

@@ -189,10 +189,10 @@ extension ArchiveReader {
 
   /// Counts what is looked at: parts may be shared, so that a small archive could stand for an enormous tree.
   private mutating func visit(_ object: ArchivedObject, _ depth: Int) throws {
-    visits += 1
-    guard depth < ArchiveReader.treeDepthLimit, visits <= visitLimit else {
+    try archive.cost.charge(1, object: object.number)
+    guard depth < ArchiveReader.treeDepthLimit else {
       throw ModelFileError(
-        .tooLarge, file: archive.file, "a predicate is too deep or too large",
+        .tooLarge, file: archive.file, "a predicate is too deep",
         remedy: "compile the model again from its source", object: object.number)
     }
   }

@@ -3,11 +3,29 @@
 import Foundation
 
 extension ArchiveReader {
+  /// As `property`, read when it is listed first.
+  mutating func knownProperty(_ object: ArchivedObject) throws -> ModelDocument.Property? {
+    if let known = properties[object.number] {
+      // As large in memory as a property just read, for two references in the file.
+      try archive.cost.charge(8 + known.notes.count, object: object.number)
+      notes += known.notes.map { note in
+        var note = note
+        note.entity = entity
+        return note
+      }
+      return known.property
+    }
+    let count = notes.count
+    let property = try property(object)
+    properties[object.number] = (property, Array(notes[count...]))
+    return property
+  }
+
   /// nil for an inherited property, which its own entity has too.
-  mutating func property(_ object: ArchivedObject) throws -> ModelDocument.Property? {
+  private mutating func property(_ object: ArchivedObject) throws -> ModelDocument.Property? {
     switch object.className {
     case "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription":
-      return .attribute(try attribute(object, depth: 0))
+      return .attribute(try attribute(object))
     case "NSRelationshipDescription": return .relationship(try relationship(object))
     case "NSFetchedPropertyDescription": return .fetched(try fetchedProperty(object))
     case "_NSPropertyDescriptionProxy": return nil
@@ -21,7 +39,10 @@ extension ArchiveReader {
     static let preservedInHistory = 16
   }
 
-  private mutating func attribute(_ object: ArchivedObject, depth: Int) throws -> ModelDocument.Attribute {
+  /// `owners` are the numbers of the composites that it is an element of.
+  private mutating func attribute(
+    _ object: ArchivedObject, owners: [Int] = []
+  ) throws -> ModelDocument.Attribute {
     let flags = try object.integer("NSFlagsKey")
     let kind = try attributeKind(object, "NSAttributeType")
     var result = ModelDocument.Attribute(
@@ -45,15 +66,16 @@ extension ArchiveReader {
         filteringPredicate: try predicateText(object, "NSFilteringPredicate"))
     }
     guard kind == .composite else { return result }
-    guard depth < ModelDocument.compositeDepthLimit else {
+    guard owners.count < CompositeBudget.depthLimit else {
       throw archive.fault("composites are nested too deep", object.number)
     }
+    let owners = owners + [object.number]
+    var seen = Set(owners)
     for number in try object.list("NSElements") {
-      visits += 1
-      guard let element = archive.object(number), visits <= visitLimit else {
+      guard let element = archive.object(number), seen.insert(number).inserted else {
         throw archive.fault("NSElements should hold attributes, each once", object.number)
       }
-      result.elements.append(try attribute(element, depth: depth + 1))
+      result.elements.append(try attribute(element, owners: owners))
     }
     return result
   }
@@ -79,10 +101,9 @@ extension ArchiveReader {
       }
       let tree = try predicate(archived, depth: 0)
       var warning: String?
-      switch i < warnings.count ? archive.value(warnings[i]) : .null {
-      case .string(let text): warning = text
-      case .number(let code): warning = String(code)
-      default: break
+      if i < warnings.count {
+        if case .number(let code) = archive.value(warnings[i]) { warning = String(code) }
+        if let text = try archive.text(warnings[i]) { warning = text }
       }
       result.add(tree, warning: warning.nonEmpty, kind: kind)
     }
@@ -176,14 +197,12 @@ extension ArchiveReader {
   private mutating func names(_ object: ArchivedObject, _ field: String) throws -> [String] {
     var result: [String] = []
     for number in try object.list(field) {
-      switch archive.value(number) {
-      case .string(let name): result.append(name)
-      default:
-        if let name = try archive.object(number)?.string("NSPropertyName") {
-          result.append(name)
-        } else {
-          note("an expression in the fetch request's \(field) isn't kept")
-        }
+      if let name = try archive.text(number) {
+        result.append(name)
+      } else if let name = try archive.object(number)?.string("NSPropertyName") {
+        result.append(name)
+      } else {
+        note("an expression in the fetch request's \(field) isn't kept")
       }
     }
     return result

@@ -6,12 +6,12 @@ extension ArchiveReader {
   /// The value in a field; null where there is none, nil for an object that is no value.
   func value(_ object: ArchivedObject, _ name: String) throws -> Value? {
     if let number = try? object.reference(name) { return try value(number) }
-    return ArchiveReader.plain(object.field(name))
+    return try charged(ArchiveReader.plain(object.field(name)), object.number)
   }
 
   /// The value of an archived object; nil for one of a class that is no value.
   func value(_ number: Int) throws -> Value? {
-    if let plain = ArchiveReader.plain(archive.value(number)) { return plain }
+    if let plain = try charged(ArchiveReader.plain(archive.value(number)), number) { return plain }
     guard let object = archive.object(number) else { return nil }
     switch object.className {
     case "NSNull": return .null
@@ -24,7 +24,7 @@ extension ArchiveReader {
       }
     case "NSData", "NSMutableData":
       guard case .data(let data) = object.field("NS.data") else { throw object.wrong("NS.data", "data") }
-      return .data(data)
+      return try charged(.data(data), number)
     case "NSUUID":
       guard case .data(let data) = object.field("NS.uuidbytes"), data.count == 16 else {
         throw object.wrong("NS.uuidbytes", "16 bytes")
@@ -40,6 +40,16 @@ extension ArchiveReader {
     case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return .decimal(try decimal(object))
     default: return nil
     }
+  }
+
+  /// The value, which a predicate's text may repeat.
+  private func charged(_ value: Value?, _ number: Int) throws -> Value? {
+    switch value {
+    case .string(let text): try archive.cost.charge(text, object: number)
+    case .data(let data): try archive.cost.charge(1 + data.count / 16, object: number)
+    default: try archive.cost.charge(1, object: number)
+    }
+    return value
   }
 
   private static func plain(_ field: KeyedArchive.Field) -> Value? {

@@ -9,7 +9,7 @@ extension ModelDocument {
   /// `ModelFileError` for everything that isn't such an archive, with the offset or the number of the object.
   /// - Parameter file: the name of the file in errors.
   public init(compiled data: Data, file: String) throws {
-    var reader = ArchiveReader(archive: try KeyedArchive(data, file: file), byteCount: data.count)
+    var reader = ArchiveReader(archive: try KeyedArchive(data, file: file))
     self = try reader.model()
     notes = reader.notes
     try checkLimits(file: file)
@@ -19,17 +19,14 @@ extension ModelDocument {
 struct ArchiveReader {
   let archive: KeyedArchive
   var notes: [ModelNote] = []
-  /// Of parts of predicates.
-  var visits = 0
-  let visitLimit: Int
   /// For notes.
   var entity: String?
   var property: String?
+  /// Each property by its number, with the notes on it: the model that a store keeps lists it with every entity that
+  /// inherits it.
+  var properties: [Int: (property: ModelDocument.Property?, notes: [ModelNote])] = [:]
 
-  init(archive: KeyedArchive, byteCount: Int) {
-    self.archive = archive
-    visitLimit = byteCount
-  }
+  init(archive: KeyedArchive) { self.archive = archive }
 
   mutating func note(_ message: String) {
     notes.append(ModelNote(.warning, message, entity: entity, property: property))
@@ -88,12 +85,13 @@ struct ArchiveReader {
     result.coreSpotlightDisplayNameExpression = try expressionText(
       object, "NSCoreSpotlightDisplayNameExpression")
     result.userInfo = try userInfo(object)
+    var seen: Set<Int> = []
     for (name, number) in try object.dictionary("NSProperties") {
-      guard let member = archive.object(number) else {
-        throw archive.fault("the property \"\(name)\" should be an object", number)
+      guard let member = archive.object(number), seen.insert(number).inserted else {
+        throw archive.fault("the property \"\(name)\" should be an object of its own", number)
       }
       property = name
-      if let property = try property(member) { result.properties.append(property) }
+      if let property = try knownProperty(member) { result.properties.append(property) }
     }
     property = nil
     for list in try object.list("NSUniqueTuples") {
@@ -117,14 +115,11 @@ struct ArchiveReader {
       throw archive.fault("\(owner.className) should hold lists of names", owner.number)
     }
     return try object.members().map { member in
-      switch archive.value(member) {
-      case .string(let name): return name
-      default:
-        guard let property = archive.object(member) else {
-          throw archive.fault("a list should hold names of properties", object.number)
-        }
-        return try property.required("NSPropertyName")
+      if let name = try archive.text(member) { return name }
+      guard let property = archive.object(member) else {
+        throw archive.fault("a list should hold names of properties", object.number)
       }
+      return try property.required("NSPropertyName")
     }
   }
 
@@ -164,7 +159,7 @@ struct ArchiveReader {
   mutating func userInfo(_ object: ArchivedObject) throws -> [String: String] {
     var result: [String: String] = [:]
     for (key, number) in try object.dictionary("NSUserInfo") {
-      if case .string(let text) = archive.value(number) {
+      if let text = try archive.text(number) {
         result[key] = text
       } else if case .string(let text)? = try value(number) {
         result[key] = text
@@ -178,8 +173,14 @@ struct ArchiveReader {
 
 extension ModelDocument {
   /// The model that a store keeps repeats inherited properties with each subentity.
+  ///
+  /// Another property of the same name stays: that is a fault, which `check()` finds.
   fileprivate mutating func dropInheritedProperties() {
-    let own = Dictionary(entities.map { ($0.name, Set($0.properties.map(\.name))) }) { first, _ in first }
+    let own = Dictionary(
+      entities.map { entity in
+        (entity.name, Dictionary(entity.properties.map { ($0.name, $0) }) { first, _ in first })
+      }
+    ) { first, _ in first }
     let parents = Dictionary(entities.map { ($0.name, $0.superentity) }) { first, _ in first }
     for i in entities.indices {
       var seen: Set = [entities[i].name]
@@ -187,7 +188,7 @@ extension ModelDocument {
       while let name = next, seen.insert(name).inserted, seen.count <= ModelDocument.inheritanceDepthLimit,
         let inherited = own[name]
       {
-        entities[i].properties.removeAll { inherited.contains($0.name) }
+        entities[i].properties.removeAll { inherited[$0.name] == $0 }
         next = parents[name] ?? nil
       }
     }

@@ -11,9 +11,14 @@ struct KeyedArchive {
   /// The fields of each dictionary of the property list, by its place.
   private let fields: [Int: [String: Int]]
   let root: Int
+  let cost: ArchiveCost
+
+  /// Longer ones are no key that a model has; they would be hashed for each dictionary that refers to them.
+  private static let keyByteLimit = 255
 
   init(_ data: Data, file: String) throws {
     self.file = file
+    cost = ArchiveCost(limit: data.count, file: file)
     let plist = try BinaryPlist(data, file: file)
     self.plist = plist
     var fields: [Int: [String: Int]] = [:]
@@ -21,7 +26,9 @@ struct KeyedArchive {
       guard case .dictionary(let keys, let values) = object else { continue }
       var members: [String: Int] = [:]
       for (key, value) in zip(keys, values) {
-        if case .string(let name) = plist.objects[key] { members[name] = value }
+        if case .string(let name) = plist.objects[key], name.utf8.count <= KeyedArchive.keyByteLimit {
+          members[name] = value
+        }
       }
       fields[place] = members
     }
@@ -54,6 +61,13 @@ struct KeyedArchive {
 
   /// An object of the archive: a plain value, or `other` for one of a class. The first object is null.
   func value(_ number: Int) -> Field { number == 0 ? .null : field(places[number]) }
+
+  /// The text at that number; nil for what is none.
+  func text(_ number: Int) throws -> String? {
+    guard case .string(let text) = value(number) else { return nil }
+    try cost.charge(text, object: number)
+    return text
+  }
 
   private func field(_ place: Int) -> Field {
     switch plist.objects[place] {
@@ -132,13 +146,16 @@ struct ArchivedObject {
   func object(_ name: String) throws -> ArchivedObject? {
     guard let number = try reference(name) else { return nil }
     guard let object = archive.object(number) else { throw wrong(name, "an object") }
+    try archive.cost.charge(1, object: number)
     return object
   }
 
   func string(_ name: String) throws -> String? {
     switch field(name) {
     case .null: return nil
-    case .string(let text): return text
+    case .string(let text):
+      try archive.cost.charge(text, object: number)
+      return text
     case .other:
       // NSMutableString is an object of its own.
       if let object = try object(name), object.className.hasSuffix("String") {
@@ -180,17 +197,20 @@ struct ArchivedObject {
 
   func strings(_ name: String) throws -> [String] {
     try list(name).map { number in
-      guard case .string(let text) = archive.value(number) else {
-        throw wrong(name, "a list of texts")
-      }
+      guard let text = try archive.text(number) else { throw wrong(name, "a list of texts") }
       return text
     }
   }
 
   /// The members of this array or set.
   func members(of field: String = "NS.objects") throws -> [Int] {
-    guard case .list(let places) = archive.field(members, field), let numbers = archive.references(places)
-    else { throw archive.fault("\(className) should be a list", number) }
+    guard case .list(let places) = archive.field(members, field) else {
+      throw archive.fault("\(className) should be a list", number)
+    }
+    try archive.cost.charge(places.count, object: number)
+    guard let numbers = archive.references(places) else {
+      throw archive.fault("\(className) should be a list", number)
+    }
     return numbers
   }
 
@@ -213,8 +233,8 @@ struct ArchivedObject {
         "\(object.className) has \(keys.count) keys and \(values.count) values", object.number)
     }
     let token = try object.reference("emptyToken")
-    return zip(keys, values).compactMap { key, value in
-      guard case .string(let text) = archive.value(key), value != token else { return nil }
+    return try zip(keys, values).compactMap { key, value in
+      guard value != token, let text = try archive.text(key) else { return nil }
       return (text, value)
     }
   }

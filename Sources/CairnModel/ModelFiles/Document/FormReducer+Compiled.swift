@@ -3,11 +3,12 @@
 extension FormReducer {
   mutating func reduceToCompiled() {
     document.editor = .init()
+    let composites = document.elementsByName
     document.versionIdentifiers = Set(document.versionIdentifiers).filter { !$0.isEmpty }.sorted()
     reduceEntities({ _, entity in entity.reduceToCompiled() }) { reducer, property in
       switch property {
       case .attribute(var attribute):
-        reducer.reduce(&attribute)
+        reducer.reduce(&attribute, composites)
         property = .attribute(attribute)
       case .relationship(var relationship):
         relationship.clean()
@@ -32,26 +33,31 @@ extension FormReducer {
     sort()
   }
 
-  private mutating func reduce(_ attribute: inout ModelDocument.Attribute) {
-    var budget = 4096
-    if attribute.kind == .composite, !expand(&attribute, depth: 0, budget: &budget) {
+  private mutating func reduce(
+    _ attribute: inout ModelDocument.Attribute, _ composites: [String: [ModelDocument.Attribute]]
+  ) {
+    budget.beginAttribute()
+    if attribute.kind == .composite, !expand(&attribute, composites, depth: 0) {
       lose("elements of composites that are nested too deep, or too many")
     }
     attribute.reduceToCompiled()
   }
 
   /// Puts the elements of a named composite in line. False if something was left out.
-  private func expand(_ attribute: inout ModelDocument.Attribute, depth: Int, budget: inout Int) -> Bool {
-    attribute.elements = document.elements(of: attribute)
+  private mutating func expand(
+    _ attribute: inout ModelDocument.Attribute, _ composites: [String: [ModelDocument.Attribute]], depth: Int
+  ) -> Bool {
+    if attribute.elements.isEmpty {
+      attribute.elements = attribute.compositeName.flatMap { composites[$0] } ?? []
+    }
     attribute.compositeName = nil
-    budget -= attribute.elements.count
-    if budget < 0 || depth == ModelDocument.compositeDepthLimit {
+    if !budget.take(attribute.elements.count) || depth == CompositeBudget.depthLimit {
       attribute.elements = []
       return false
     }
     var isWhole = true
     for i in attribute.elements.indices where attribute.elements[i].kind == .composite {
-      if !expand(&attribute.elements[i], depth: depth + 1, budget: &budget) { isWhole = false }
+      if !expand(&attribute.elements[i], composites, depth: depth + 1) { isWhole = false }
     }
     return isWhole
   }
@@ -97,7 +103,6 @@ extension ModelDocument.Entity {
 extension ModelDocument.Attribute {
   fileprivate mutating func reduceToCompiled() {
     clean()
-    dropMisplacedValidation()
     if let module = customClassModule, let name = customClassName { customClassName = module + "." + name }
     customClassModule = nil
     usesScalarValueType = nil

@@ -59,7 +59,9 @@ extension FormReducer {
       if isLost(attribute.validation.minimum) { attribute.validation.minimum = .null }
       if isLost(attribute.validation.maximum) { attribute.validation.maximum = .null }
     }
-    attribute.dropMisplacedValidation()
+    if attribute.dropMisplacedValidation() {
+      lose("limits that the type \(kind.sourceName) has no field for")
+    }
     for other in attribute.validation.others { lose("the validation predicate \(other.predicate)") }
     attribute.validation.others = []
     if let predicate = attribute.derivation?.filteringPredicate {
@@ -148,8 +150,10 @@ extension ModelDocument.Attribute {
     if derivation?.filteringPredicate == "" { derivation?.filteringPredicate = nil }
   }
 
-  /// Limits of a length mean something for strings only, and limits of a value for everything else.
-  mutating func dropMisplacedValidation() {
+  /// A source's fields for limits hold a string's lengths, and the values of everything else. True if there were
+  /// others.
+  mutating func dropMisplacedValidation() -> Bool {
+    let before = validation
     if kind == .string {
       validation.minimum = .null
       validation.maximum = .null
@@ -157,6 +161,7 @@ extension ModelDocument.Attribute {
       validation.minimumLength = nil
       validation.maximumLength = nil
     }
+    return validation != before
   }
 }
 

@@ -149,4 +149,9 @@ extension ModelDocument {
     if !attribute.elements.isEmpty { return attribute.elements }
     return attribute.compositeName.flatMap { composite(named: $0) }?.elements ?? []
   }
+
+  /// The elements of each composite by its name; of two of one name, those of the first.
+  package var elementsByName: [String: [Attribute]] {
+    Dictionary(composites.map { ($0.name, $0.elements) }) { first, _ in first }
+  }
 }

@@ -39,6 +39,8 @@ struct FormReducer {
   /// Where the part being reduced stands.
   var entity: String?
   var property: String?
+  /// Of composite attributes put in line.
+  var budget = CompositeBudget()
 
   init(document: ModelDocument) { self.document = document }
 

@@ -25,18 +25,15 @@ extension ModelDocument {
   }
 
   private var parts: [VersionHash.Part] { versionHashes.map { ($0.key, $0.value) } }
-
-  /// How deep composites may be nested; deeper ones count as empty.
-  static let compositeDepthLimit = 16
 }
 
-/// Hashes properties; the elements of a named composite once.
+/// Hashes properties; the elements of a named composite once. Composites that are nested too deep count as empty.
 private struct PropertyHashing {
-  let document: ModelDocument
+  private let elementsByName: [String: [ModelDocument.Attribute]]
   /// Empty while a composite is being hashed, so that one that contains itself comes to an end.
   private var composites: [String: [VersionHash.Part]] = [:]
 
-  init(document: ModelDocument) { self.document = document }
+  init(document: ModelDocument) { elementsByName = document.elementsByName }
 
   mutating func hash(_ property: ModelDocument.Property) -> Data {
     switch property {
@@ -65,15 +62,14 @@ private struct PropertyHashing {
   private mutating func elements(
     _ attribute: ModelDocument.Attribute, depth: Int
   ) -> [VersionHash.Part] {
-    if depth == ModelDocument.compositeDepthLimit { return [] }
+    if depth == CompositeBudget.depthLimit { return [] }
     if !attribute.elements.isEmpty {
       return attribute.elements.map { ($0.name, hash($0, depth: depth + 1)) }
     }
     guard let name = attribute.compositeName else { return [] }
     if let known = composites[name] { return known }
     composites[name] = []
-    let elements = document.composite(named: name)?.elements ?? []
-    let parts = elements.map { (name: $0.name, hash: hash($0, depth: depth + 1)) }
+    let parts = (elementsByName[name] ?? []).map { (name: $0.name, hash: hash($0, depth: depth + 1)) }
     composites[name] = parts
     return parts
   }

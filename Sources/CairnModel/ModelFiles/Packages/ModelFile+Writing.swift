@@ -22,7 +22,8 @@ extension ModelFile {
     }
   }
 
-  /// Writes a package of several versions: an `.xcdatamodeld` or a `.momd`.
+  /// Writes a package of several versions, each of another name: an `.xcdatamodeld` or a `.momd`. Throws as the
+  /// writing of one document.
   public static func write(
     _ versions: [(name: String, document: ModelDocument)], current: String, to url: URL
   ) throws {
@@ -30,6 +31,11 @@ extension ModelFile {
     for (name, _) in versions where name.isEmpty || name.contains("/") || name.hasPrefix(".") {
       throw ModelFileError(
         .unwritable, file: url.path, "a version can't be named \"\(name)\"", remedy: "name it otherwise")
+    }
+    var taken: Set<String> = []
+    for (name, _) in versions where !taken.insert(name).inserted {
+      throw ModelFileError(
+        .unwritable, file: url.path, "two versions are named \"\(name)\"", remedy: "name one otherwise")
     }
     guard versions.contains(where: { $0.name == current }) else {
       throw ModelFileError(

@@ -33,20 +33,17 @@ public enum ModelFile {
   /// any name that is its own.
   public static func read(at url: URL, version: String? = nil) throws -> ModelDocument {
     let all = try versions(at: url)
-    guard let version else {
-      guard let current = all.first(where: \.isCurrent) else { throw noCurrent(url, all) }
-      return try current.document()
-    }
-    guard let named = all.first(where: { $0.name == version }) else {
+    // Without a name the current one, which there always is.
+    guard let named = all.first(where: { version == nil ? $0.isCurrent : $0.name == version }) else {
       throw ModelFileError(
-        .unknownVersion, file: url.path, "it has no version \"\(version)\"",
+        .unknownVersion, file: url.path, "it has no version \"\(version ?? "")\"",
         remedy: "it has " + all.map { "\"\($0.name)\"" }.joined(separator: ", "))
     }
     return try named.document()
   }
 
   /// The versions in the order of their names as people count (`Model`, `Model 2`, `Model 10`). Never empty.
-  /// Only one of them is the current one; none is where a package with several doesn't say.
+  /// Exactly one of them is the current one: the one that the package marks as that, or the last without a mark.
   public static func versions(at url: URL) throws -> [Version] {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
@@ -178,11 +175,5 @@ public enum ModelFile {
     ModelFileError(
       .outdatedFormat, file: url.path, "this model was saved by Xcode 3 and has no contents file",
       remedy: "open it in Xcode 4 or later, raise its Tools Version in the file inspector, and save it")
-  }
-
-  private static func noCurrent(_ url: URL, _ all: [Version]) -> ModelFileError {
-    ModelFileError(
-      .unknownVersion, file: url.path, "it doesn't say which version is current",
-      remedy: "name one of " + all.map { "\"\($0.name)\"" }.joined(separator: ", "))
   }
 }
