@@ -138,6 +138,64 @@ import Testing
     #expect(found, "\(error)")
   }
 
+  /// Breaks that no document can say: it has names where descriptions have references, and no such values.
+  static let unsaid = [
+    "is declared by an entity that this one inherits from", "the default value many", "the default value x",
+    "the default value", "there is no value transformer", "the default values of a composite attribute",
+    "its inverse \"notes\" isn't among", "a uniqueness constraint names attributes, not 5",
+    "a fetched property needs a fetchRequest", "an expression goes into a fetch request's",
+    "its subentity \"Stray\" isn't among",
+  ]
+
+  @Test(arguments: breaks)
+  func `what is a fault of descriptions is an error of their document`(_ fault: Break) {
+    let model = RichModel.make()
+    #expect(model.document.check().filter { $0.severity == .error } == [])
+    fault.apply(model)
+    let isRefused = !ModelFaults.find(in: model).isEmpty
+    if !isRefused || Self.unsaid.contains(where: { fault.message.hasPrefix($0) }) { return }
+    #expect(model.document.check().contains { $0.severity == .error })
+  }
+
+  @Test func `bounds of values and of lengths aren't compared with each other`() throws {
+    let model = RichModel.make()
+    let title = try #require(model.note.attributesByName["title"])
+    title.setValidation(
+      [NSPredicate(format: "SELF >= 'A'"), NSPredicate(format: "length <= 5")], warnings: [])
+    try model.validate()
+    title.setValidation(
+      [NSPredicate(format: "length >= 6"), NSPredicate(format: "length <= 5")], warnings: [])
+    #expect(throws: SchemaError.self) { try model.validate() }
+  }
+
+  @Test(.timeLimit(.minutes(1)), arguments: ["circle", "fan"])
+  func `composites in a circle, or that stand for billions of elements, are a fault`(_ kind: String) throws {
+    let model = RichModel.make()
+    let place = model.place
+    if kind == "circle" {
+      let corner = try #require(place.elements[2] as? NSCompositeAttributeDescription)
+      corner.elements.append(place)
+    } else {
+      var inner = place.elements[0]
+      for _ in 0..<30 {
+        let outer = NSCompositeAttributeDescription()
+        outer.name = "outer"
+        outer.elements = [inner, inner]
+        inner = outer
+      }
+      place.elements = [inner]
+    }
+    let error = try #require(throws: SchemaError.self) { try model.validate() }
+    #expect(error.faults.map(\.property) == ["place"])
+    #expect(error.faults[0].message.contains(kind == "circle" ? "itself" : "at most"))
+    #expect(model.document.notes.contains { $0.property == "place" })
+    #expect(model.copy() as? NSManagedObjectModel == model)
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    #expect(throws: (any Error).self) {
+      try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+    }
+  }
+
   @Test func `all faults come at once`() throws {
     let model = RichModel.make()
     let chosen = Self.breaks.filter { ["hash", "stars", "size", "missing"].contains($0.property) }

@@ -27,7 +27,7 @@ private func differences(_ a: NSManagedObjectModel, _ b: NSManagedObjectModel) -
 @Suite struct ModelFileTests {
   @Test(arguments: 0..<200)
   func `a model is the same after being a document`(_ seed: Int) throws {
-    let model = RandomModel.make(seed: UInt64(seed))
+    let model = RandomModel.make(seed: UInt64(seed), isCompiled: true)
     try model.validate()
     let document = model.document
     #expect(document.notes.isEmpty)
@@ -40,7 +40,7 @@ private func differences(_ a: NSManagedObjectModel, _ b: NSManagedObjectModel) -
   func `a model is the same after being a file of any form`(_ form: String) throws {
     let folder = try Folder()
     for seed in 0..<40 {
-      let model = RandomModel.make(seed: UInt64(seed))
+      let model = RandomModel.make(seed: UInt64(seed), isCompiled: form.hasPrefix("mom"))
       let url = folder.file("Model \(seed).\(form)")
       try model.write(to: url)
       let back = try #require(NSManagedObjectModel(contentsOf: url))
@@ -81,6 +81,105 @@ private func differences(_ a: NSManagedObjectModel, _ b: NSManagedObjectModel) -
     let read = try #require(back.entitiesByName["Note"]?.attributesByName["stars"])
     #expect(read.validations.map(\.message) == ["too few", "odd"])
     #expect(read.validations.map(\.code) == [1620, 1550])
+  }
+
+  @Test func `what a model file can't hold of a fetch request is named`() throws {
+    let model = RichModel.make()
+    model.entitiesByName["Note"]?.attributesByName["colour"]?.defaultValue = nil
+    let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Note")
+    model.setFetchRequestTemplate(request, forName: "odd")
+    #expect(model.document.notes.isEmpty)
+    let column = NSExpressionDescription()
+    column.name = "total"
+    column.expression = NSExpression(format: "@sum.stars")
+    let titles = try #require(model.entitiesByName["Note"]?.attributesByName["title"])
+    request.propertiesToFetch = [titles, column, "stars"]
+    request.propertiesToGroupBy = [column]
+    request.sortDescriptors = [
+      NSSortDescriptor(key: "title", ascending: true) { _, _ in .orderedSame },
+      NSSortDescriptor(key: "stars", ascending: true),
+    ]
+    request.shouldRefreshRefetchedObjects = true
+    let document = model.document
+    #expect(document.notes.map(\.entity) == Array(repeating: "odd", count: 4), "\(document.notes)")
+    let kept = try #require(document.fetchRequests.first { $0.name == "odd" })
+    #expect(kept.propertiesToFetch == ["title", "stars"] && kept.propertiesToGroupBy == [])
+    #expect(kept.sortDescriptors == [.init("stars")])
+    request.propertiesToFetch = []
+    #expect(model.document.notes.contains { $0.message.contains("empty list") })
+  }
+
+  @Test func `a bound that isn't of the attribute's type stays a predicate in every form of file`() throws {
+    let folder = try Folder()
+    let model = RichModel.make()
+    model.localizationDictionary = nil
+    let note = try #require(model.entitiesByName["Note"])
+    note.attributesByName["colour"]?.defaultValue = nil
+    let conditions = [("title", "SELF >= 'A'"), ("body", "length >= 5"), ("stars", "SELF <= 2.5")]
+    for (name, format) in conditions {
+      note.attributesByName[name]?.setValidation([NSPredicate(format: format)], warnings: [])
+    }
+    let back = try NSManagedObjectModel(document: model.document)
+    try model.write(to: folder.file("M.mom"))
+    let file = try NSManagedObjectModel(reading: folder.file("M.mom"))
+    for (name, format) in conditions {
+      for read in [back, file] {
+        let predicates = read.entitiesByName["Note"]?.attributesByName[name]?.validationPredicates
+        #expect(predicates?.map(\.tree) == [NSPredicate(format: format).tree], "\(name)")
+      }
+    }
+    let losses = model.document.reduced(to: .source).losses
+    #expect(Set(losses.map(\.property)).isSuperset(of: conditions.map(\.0)))
+  }
+
+  @Test func `a configuration's entity that isn't there is a fault`() throws {
+    var document = RichModel.make().document
+    document.configurations[0].entityNames.append("Gone")
+    let error = try #require(throws: SchemaError.self) { try NSManagedObjectModel(document: document) }
+    #expect(error.faults.map(\.entity) == ["Local"] && error.faults[0].message.contains("\"Gone\""))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `composites that stand for billions of elements, or contain themselves, are one fault each`() throws {
+    func composite(_ name: String, of inner: String?) -> ModelDocument.Composite {
+      .init(
+        name,
+        elements: ["a", "b"].map { element in
+          inner.map { .init(element, .composite, compositeName: $0) } ?? .init(element, .double)
+        })
+    }
+    let composites = (0..<30).map { composite("C\($0)", of: $0 == 29 ? nil : "C\($0 + 1)") }
+    let attributes = ["x", "y"].map { ModelDocument.Attribute($0, .composite, compositeName: "C0") }
+    let tall = ModelDocument(
+      entities: [.init("E", properties: attributes.map { .attribute($0) })], composites: composites)
+    let error = try #require(throws: SchemaError.self) { try NSManagedObjectModel(document: tall) }
+    #expect(error.faults.map(\.property) == ["x", "y"])
+    #expect(error.faults.allSatisfy { $0.message.contains("too many elements") })
+    let circle = ModelDocument(
+      entities: [.init("E", properties: [.attribute(attributes[0])])],
+      composites: [.init("C0", elements: [.init("a", .composite, compositeName: "C0")])])
+    let second = try #require(throws: SchemaError.self) { try NSManagedObjectModel(document: circle) }
+    #expect(second.faults.count == 1 && second.faults[0].message.contains("itself among its elements"))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `thousands of relationships between two entities find their inverses`() {
+    let (a, b) = (NSEntityDescription(), NSEntityDescription())
+    (a.name, b.name) = ("A", "B")
+    func relationships(_ prefix: String, to other: String, inverse: String) -> [NSRelationshipDescription] {
+      (0..<12_000).map { i in
+        let made = NSRelationshipDescription()
+        made.name = "\(prefix)\(i)"
+        (made.destinationName, made.inverseName) = (other, "\(inverse)\(i)")
+        return made
+      }
+    }
+    a.properties = relationships("a", to: "B", inverse: "b")
+    b.properties = relationships("b", to: "A", inverse: "a")
+    let model = NSManagedObjectModel()
+    model.entities = [a, b]
+    let last = a.relationshipsByName["a11999"]?.inverseRelationship
+    #expect(last?.name == "b11999" && last?.inverseRelationship?.name == "a11999")
   }
 
   @Test func `a format that can't be understood is a fault, with all others`() throws {

@@ -9,9 +9,18 @@ struct RandomModel {
   private var random: SeededGenerator
   private var names: Set<String> = []
 
-  static func make(seed: UInt64) -> NSManagedObjectModel {
+  /// `isCompiled` for one that says what only compiled models hold, too.
+  static func make(seed: UInt64, isCompiled: Bool = false) -> NSManagedObjectModel {
     var maker = RandomModel(random: SeededGenerator(seed: seed))
-    return maker.model()
+    let model = maker.model()
+    if isCompiled {
+      let fetched = model.entities.flatMap {
+        $0.ownProperties.compactMap { $0 as? NSFetchedPropertyDescription }
+      }
+      let requests = model.templates.values.map { $0 } + fetched.compactMap(\.fetchRequest)
+      for request in requests { maker.addCompiledParts(to: request) }
+    }
+    return model
   }
 
   private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
@@ -83,7 +92,30 @@ struct RandomModel {
     if chance(60) { request.predicate = NSPredicate(format: "a > $X AND b BEGINSWITH[cd] 'x\"y'") }
     if chance(40) { request.fetchLimit = 7 }
     if chance(40) { request.includesSubentities = false }
+    if chance(20) { request.fetchOffset = 3 }
+    if chance(20) { request.includesPendingChanges = false }
+    if chance(20) { request.fetchBatchSize = 20 }
+    if chance(20) { request.includesPropertyValues = false }
+    if chance(20) { request.returnsObjectsAsFaults = false }
+    if chance(20) { request.returnsDistinctResults = true }
+    request.resultType = pick([
+      .managedObjectResultType, .managedObjectIDResultType, .dictionaryResultType, .countResultType,
+    ])
     return request
+  }
+
+  /// What Xcode's XML has no words for.
+  private mutating func addCompiledParts(to request: NSFetchRequest<NSFetchRequestResult>) {
+    if chance(40) { request.propertiesToFetch = ["a", "b.c"] }
+    if chance(40) { request.propertiesToGroupBy = ["a"] }
+    if chance(40) { request.havingPredicate = NSPredicate(format: "a > 1") }
+    if chance(40) { request.relationshipKeyPathsForPrefetching = ["r", "r.s"] }
+    if chance(40) {
+      request.sortDescriptors = [
+        NSSortDescriptor(key: "a", ascending: chance(50)),
+        NSSortDescriptor(key: "b", ascending: false, selector: .localizedStandardCompare),
+      ]
+    }
   }
 
   // MARK: Properties

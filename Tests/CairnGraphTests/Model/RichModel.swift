@@ -32,7 +32,27 @@ enum RichModel {
     let template = NSFetchRequest<NSFetchRequestResult>(entityName: "Note")
     template.predicateTree = .compare("title", .equal, "x")
     model.setFetchRequestTemplate(template, forName: "byTitle")
+    model.setFetchRequestTemplate(everything(), forName: "everything")
     return model
+  }
+
+  /// A request with another value in each field that a compiled model holds.
+  private static func everything() -> NSFetchRequest<NSFetchRequestResult> {
+    let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Note")
+    request.predicate = NSPredicate(format: "title == $TITLE")
+    request.sortDescriptors = [
+      NSSortDescriptor(key: "title", ascending: true, selector: .localizedStandardCompare)
+    ]
+    (request.fetchLimit, request.fetchOffset, request.fetchBatchSize) = (9, 2, 3)
+    (request.includesSubentities, request.includesPendingChanges) = (false, false)
+    (request.includesPropertyValues, request.returnsObjectsAsFaults) = (false, false)
+    request.returnsDistinctResults = true
+    request.resultType = .dictionaryResultType
+    request.propertiesToFetch = ["title", "stars"]
+    request.propertiesToGroupBy = ["title"]
+    request.havingPredicate = NSPredicate(format: "stars > 1")
+    request.relationshipKeyPathsForPrefetching = ["tags", "tags.notes"]
+    return request
   }
 
   private static func attributes() -> [NSAttributeDescription] {

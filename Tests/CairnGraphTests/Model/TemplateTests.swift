@@ -28,6 +28,53 @@ import Testing
       model.fetchRequestTemplate(forName: "good")?.predicate?.tree.unresolvedVariables == ["TITLE", "STARS"])
   }
 
+  /// A change of each field that says what is asked.
+  static let changes: [@Sendable (NSFetchRequest<NSFetchRequestResult>) -> Void] = [
+    { $0.predicate = NSPredicate(value: true) }, { $0.sortDescriptors = nil },
+    { $0.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false, selector: .localizedCompare)] },
+    { $0.fetchLimit = 6 }, { $0.fetchOffset = 1 }, { $0.fetchBatchSize = 1 },
+    { $0.includesSubentities = false }, { $0.includesPendingChanges = false },
+    { $0.includesPropertyValues = false }, { $0.returnsObjectsAsFaults = false },
+    { $0.returnsDistinctResults = true }, { $0.shouldRefreshRefetchedObjects = true },
+    { $0.resultType = .dictionaryResultType }, { $0.propertiesToFetch = ["title"] },
+    { $0.propertiesToFetch = [] }, { $0.propertiesToGroupBy = ["title"] },
+    { $0.havingPredicate = NSPredicate(value: true) },
+    { $0.relationshipKeyPathsForPrefetching = ["tags"] },
+    { $0.propertiesToFetch = [NSExpressionDescription()] },
+  ]
+
+  @Test(arguments: changes.indices)
+  func `a change of any field of a request shows in its model's equality`(_ index: Int) throws {
+    let (one, other) = (model(), model())
+    #expect(one == other)
+    let request = try #require(other.fetchRequestTemplate(forName: "good"))
+    Self.changes[index](request)
+    #expect(one != other)
+    #expect(other.copy() as? NSManagedObjectModel == other)
+  }
+
+  @Test func `a column by name is the same as by its property`() throws {
+    let (one, other) = (model(), model())
+    one.fetchRequestTemplate(forName: "good")?.propertiesToFetch = ["title"]
+    let title = try #require(other.entitiesByName["Note"]?.attributesByName["title"])
+    other.fetchRequestTemplate(forName: "good")?.propertiesToFetch = [title]
+    #expect(one == other)
+  }
+
+  @Test func `a copied fetched property has a request of its own, of the copy's entity`() throws {
+    let model = RichModel.make()
+    let note = try #require(model.entitiesByName["Note"])
+    let recent = try #require(note.propertiesByName["recent"] as? NSFetchedPropertyDescription)
+    recent.fetchRequest?.entity = note
+    _ = NSPersistentStoreCoordinator(managedObjectModel: model)
+    let copy = try #require(model.copy() as? NSManagedObjectModel)
+    let copied = try #require(copy.entitiesByName["Note"]?.propertiesByName["recent"])
+    let request = try #require((copied as? NSFetchedPropertyDescription)?.fetchRequest)
+    #expect(request.entity === copy.entitiesByName["Note"])
+    request.fetchLimit = 99
+    #expect(recent.fetchRequest?.fetchLimit != 99 && recent.fetchRequest?.entity === note)
+  }
+
   @Test func `there is no request of a name that isn't kept (2.4.2)`() {
     #expect(model().fetchRequestFromTemplate(withName: "bad", substitutionVariables: [:]) == nil)
   }

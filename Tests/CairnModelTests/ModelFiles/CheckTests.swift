@@ -134,6 +134,26 @@ import Testing
     Fault("error: Author: the R-tree index i has name, which is no number") {
       $0.entities[0].fetchIndexes = [.init("i", elements: [.init(.property("name"), kind: .rTree)])]
     },
+    Fault(
+      "error: Author: the R-tree index i has name, which is no number of at most 32 bits or in floating point"
+    ) {
+      $0.entities[0].properties[0] = .attribute(.init("name", .integer64))
+      $0.entities[0].fetchIndexes = [.init("i", elements: [.init(.property("name"), kind: .rTree)])]
+    },
+    Fault(
+      "error: Book: the R-tree index i has title, which is no number of at most 32 bits or in floating point"
+    ) {
+      $0.entities[1].properties[0] = .attribute(.init("title", .decimal))
+      $0.entities[1].fetchIndexes = [.init("i", elements: [.init(.property("title"), kind: .rTree)])]
+    },
+    Fault("error: Book: the R-tree index i has author, which is no number") {
+      $0.entities[1].fetchIndexes = [.init("i", elements: [.init(.property("author"), kind: .rTree)])]
+    },
+    Fault("error: Book: the R-tree index i has an expression") {
+      $0.entities[1].fetchIndexes = [
+        .init("i", elements: [.init(.expression("title", .string), kind: .rTree)])
+      ]
+    },
     Fault("error: Author: the index i has the to-many relationship books") {
       $0.entities[0].fetchIndexes = [.init("i", elements: [.init(.property("books"))])]
     },
@@ -145,6 +165,31 @@ import Testing
     .attribute(
       "error: Author.name: there is no composite P with elements",
       .init("name", .composite, compositeName: "P")),
+    .attribute(
+      "error: Author.name: the default values of a composite attribute stand with its elements",
+      .init("name", .composite, defaultValue: 1, elements: [.init("x", .double)])),
+    .attribute(
+      "error: Author.name: there are two elements x",
+      .init("name", .composite, elements: [.init("x", .double), .init("x", .string)])),
+    .attribute(
+      "error: Author.name.x: an attribute that is stored has to have a type",
+      .init("name", .composite, elements: [.init("x", .undefined)])),
+    .attribute(
+      "error: Author.name.x.y: an element of a composite can't be transient",
+      .init(
+        "name", .composite,
+        elements: [.init("x", .composite, elements: [.init("y", .double, isTransient: true)])])),
+    .attribute(
+      "error: Author.name.x: an element of a composite can't be derived",
+      .init("name", .composite, elements: [.init("x", .date, derivation: .init("now()"))])),
+    .attribute(
+      "error: Author.name: a derived attribute is computed by the store, and can't be transient",
+      .init("name", .date, isTransient: true, derivation: .init("now()"))),
+    .attribute(
+      "error: Author.name: an attribute that is stored has to have a type", .init("name", .objectID)),
+    .attribute(
+      "error: Author.name: the default value \"x\" is no Integer 16",
+      .init("name", .integer16, defaultValue: "x")),
     .attribute(
       "warning: Author.name: only binary data can be kept in external records",
       .init("name", .string, allowsExternalBinaryDataStorage: true)),
@@ -228,6 +273,17 @@ import Testing
     )
   }
 
+  @Test("composites in line that are nested too deep are an error")
+  func deepElements() {
+    let leaf = Document.Attribute("leaf", .double)
+    func document(_ depth: Int) -> Document {
+      let nested = (0..<depth).reduce(leaf) { inner, _ in .init("n", .composite, elements: [inner]) }
+      return Document(entities: [.init("E", properties: [.attribute(nested)])])
+    }
+    #expect(document(32).check() == [])
+    #expect(document(33).check().map(\.severity) == [.error])
+  }
+
   @Test("inheritance in a circle is an error of every entity in it")
   func circle() {
     let document = Document(entities: [.init("A", superentity: "B"), .init("B", superentity: "A")])
@@ -238,6 +294,70 @@ import Testing
   }
 
   // MARK: Differences
+
+  /// Changes of the sample, and the only line that each makes.
+  static let changes: [(line: String, change: @Sendable (inout Document) -> Void)] = [
+    (
+      "place: x: default value: 1.0 → 2.0",
+      { $0.place.elements[0].defaultValue = .double(2) }
+    ),
+    (
+      "place: inner: y: maximum length: none → 3",
+      { $0.place.elements[1].elements[0].validation.maximumLength = 3 }
+    ),
+    (
+      "place: validation: SELF != nil (odd) → SELF != nil (1550)",
+      { $0.place.validation.others[0].warning = "1550" }
+    ),
+    (
+      "fetch request f: order: a → a by localizedCompare:",
+      { $0.fetchRequests[0].sortDescriptors[0].selector = "localizedCompare:" }
+    ),
+    ("fetch request f: properties: none → a, b", { $0.fetchRequests[0].propertiesToFetch = ["a", "b"] }),
+    ("fetch request f: groups: none → a", { $0.fetchRequests[0].propertiesToGroupBy = ["a"] }),
+    ("fetch request f: group condition: none → a > 1", { $0.fetchRequests[0].havingPredicate = "a > 1" }),
+    (
+      "fetch request f: prefetching: none → r",
+      { $0.fetchRequests[0].relationshipKeyPathsForPrefetching = ["r"] }
+    ),
+    ("class: E → .E", { $0.entities[0].isClassInCurrentModule = true }),
+    ("configuration C: CloudKit: no → yes", { $0.configurations[0].isUsedWithCloudKit = true }),
+    ("something else changed", { $0.entities[0].isSyncable = true }),
+    ("place: something else changed", { $0.place.isSyncable = true }),
+    ("something else changed", { $0.entities.reverse() }),
+    ("something else changed", { $0.editor.sourceLanguage = "Swift" }),
+    (
+      "something else changed",  // the same text of another user info
+      { $0.entities[0].userInfo = ["a": "1", "b": "2"] }
+    ),
+  ]
+
+  @Test("every change makes a line, if only a general one", arguments: changes.indices)
+  func everyChange(_ index: Int) {
+    var old = Document(
+      entities: [
+        .init(
+          "E", className: "E",
+          properties: [
+            .attribute(
+              .init(
+                "place", .composite, validation: .init(others: [.init("SELF != nil", warning: "odd")]),
+                elements: [
+                  .init("x", .double, defaultValue: .double(1)),
+                  .init("inner", .composite, elements: [.init("y", .string)]),
+                ]))
+          ]), .init("F"),
+      ],
+      configurations: [.init("C", entityNames: ["E"])],
+      fetchRequests: [.init("f", entity: "E", sortDescriptors: [.init("a")])])
+    old.entities[0].userInfo = ["a": "1, b=2"]
+    var new = old
+    CheckTests.changes[index].change(&new)
+    let lines = new.differences(from: old).map { difference in
+      (difference.property.map { $0 + ": " } ?? "") + difference.message
+    }
+    #expect(lines == [CheckTests.changes[index].line])
+  }
 
   @Test("a document doesn't differ from itself, and differs from another in what was changed")
   func differences() {
@@ -268,5 +388,16 @@ import Testing
     #expect(back.contains("removed Pen entity") && back.contains("removed  fetch request all"))
     #expect(new.entitiesWithOtherHashes(than: CheckTests.sound) == ["Author", "Book", "Pen", "Writer"])
     #expect(Document.sample.entitiesWithOtherHashes(than: .sample) == [])
+  }
+}
+
+extension ModelDocument {
+  /// The first property of the first entity, an attribute.
+  fileprivate var place: Attribute {
+    get {
+      guard case .attribute(let attribute) = entities[0].properties[0] else { return .init("", .undefined) }
+      return attribute
+    }
+    set { entities[0].properties[0] = .attribute(newValue) }
   }
 }

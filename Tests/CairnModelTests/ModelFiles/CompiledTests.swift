@@ -181,7 +181,7 @@ import Testing
     let root = writer.object("NSManagedObjectModel", [("p", .reference(number))])
     let data = writer.file(root: root)
     let archive = try KeyedArchive(data, file: "test")
-    var reader = ArchiveReader(archive: archive, byteCount: data.count)
+    var reader = ArchiveReader(archive: archive)
     let object = try #require(try archive.object(archive.root)?.object("p"))
     #expect(try reader.predicate(object, depth: 0) == tree)
   }
@@ -218,6 +218,51 @@ import Testing
     ]
     let error = #expect(throws: ModelFileError.self) { try document.compiledData() }
     #expect(error?.code == .unwritable && error?.message.contains("E.s") == true)
+  }
+
+  @Test("a bound that isn't of the type is a condition like any other, and a source says that it loses it")
+  func misplacedBounds() throws {
+    let others: [ModelDocument.Validation.Condition] = [
+      .init("SELF >= \"A\"", warning: "1620"), .init("length >= 5", warning: "1670"), .init("SELF >= 2.5"),
+    ]
+    let kinds: [ModelDocument.AttributeKind] = [.string, .binaryData, .integer16]
+    let properties = zip(kinds, others).map { kind, other in
+      ModelDocument.Property.attribute(
+        .init("a\(kind.rawValue)", kind, isOptional: true, validation: .init(others: [other])))
+    }
+    let document = ModelDocument(entities: [.init("E", properties: properties)])
+    let read = try ModelDocument(compiled: document.compiledData(), file: "x")
+    #expect(read == document.compiled)
+    #expect(Set(read.entities[0].attributes.map(\.validation)) == Set(others.map { .init(others: [$0]) }))
+    #expect(document.reduced(to: .source).losses.count == 3)
+
+    let fields: [ModelDocument.Validation] = [.init(minimum: "A"), .init(minimumLength: 5)]
+    let misplaced = ModelDocument(entities: [
+      .init(
+        "E",
+        properties: zip(kinds, fields).map { kind, validation in
+          .attribute(.init("a\(kind.rawValue)", kind, validation: validation))
+        })
+    ])
+    #expect(misplaced.reduced(to: .source).losses.map(\.property) == ["a700", "a1000"])
+    let compiled = try ModelDocument(compiled: misplaced.compiledData(), file: "x")
+    #expect(compiled == misplaced.compiled)
+    #expect(
+      Set(compiled.entities[0].attributes.map(\.validation))
+        == Set(others.prefix(2).map { .init(others: [$0]) }))
+  }
+
+  @Test("a property repeated with a subentity is dropped only if it is the same")
+  func inheritedProperties() throws {
+    let document = ModelDocument(entities: [
+      .init("A", properties: [.attribute(.init("x", .string)), .attribute(.init("y", .string))]),
+      .init(
+        "B", superentity: "A",
+        properties: [.attribute(.init("x", .integer16)), .attribute(.init("y", .string))]),
+    ])
+    let read = try ModelDocument(compiled: document.compiledData(), file: "x")
+    #expect(read.entities[1].properties.map(\.name) == ["x"])
+    #expect(read.check().map(\.description) == ["error: B: the property x is inherited already"])
   }
 
   @Test("a text that spells null, or isn't ASCII, is a text", arguments: ["$null", "Größe", "名前", "🙂", ""])

@@ -147,6 +147,19 @@ import Testing
     }
   }
 
+  @Test("two versions of one name can't be written, and nothing is", arguments: ["xcdatamodeld", "momd"])
+  func sameNames(form: String) throws {
+    try withFolder { folder in
+      let versions = ["M", "M"].map { (name: $0, document: ModelDocument()) }
+      let error = #expect(throws: ModelFileError.self) {
+        try ModelFile.write(versions, current: "M", to: folder.appendingPathComponent("M." + form))
+      }
+      #expect(error?.code == .unwritable && error?.message.contains("two versions") == true)
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(left.isEmpty)
+    }
+  }
+
   @Test("a document that can't be written leaves nothing behind")
   func failure() throws {
     try withFolder { folder in

@@ -155,17 +155,18 @@ struct DocumentReader {
     let elements =
       source.elements.isEmpty
       ? source.compositeName.flatMap { elementsByName[$0] } ?? [] : source.elements
-    if depth >= CompositeBudget.depthLimit {
-      fault("the composite \"\(source.compositeName ?? source.name)\" has itself among its elements")
-      return []
+    let isTooDeep = depth >= CompositeBudget.depthLimit
+    if !isTooDeep, budget.take(elements.count) { return elements.map { attribute($0, depth: depth + 1) } }
+    // One fault an attribute is enough.
+    let isSaid = faults.last.map { $0.entity == entityName && $0.property == propertyName } ?? false
+    if !isSaid {
+      fault(
+        isTooDeep
+          ? "the composite \"\(source.compositeName ?? source.name)\" has itself among its elements, or is "
+            + "nested more than \(CompositeBudget.depthLimit) deep"
+          : "its composites stand for too many elements")
     }
-    if !budget.take(elements.count) {
-      // One fault an attribute is enough.
-      let isSaid = faults.last.map { $0.entity == entityName && $0.property == propertyName } ?? false
-      if !isSaid { fault("its composites stand for too many elements") }
-      return []
-    }
-    return elements.map { attribute($0, depth: depth + 1) }
+    return []
   }
 
   private mutating func addValidation(

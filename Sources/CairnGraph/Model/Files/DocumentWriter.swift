@@ -209,7 +209,8 @@ struct DocumentWriter {
       returnsObjectsAsFaults: source.returnsObjectsAsFaults,
       returnsDistinctResults: source.returnsDistinctResults,
       sortDescriptors: (source.sortDescriptors ?? []).compactMap { sortKey($0) },
-      propertiesToFetch: columns(source.propertiesToFetch), propertiesToGroupBy: columns(source.propertiesToGroupBy),
+      propertiesToFetch: columns(source.propertiesToFetch),
+      propertiesToGroupBy: columns(source.propertiesToGroupBy),
       havingPredicate: source.havingPredicate.flatMap { text($0) },
       relationshipKeyPathsForPrefetching: source.relationshipKeyPathsForPrefetching ?? [])
   }

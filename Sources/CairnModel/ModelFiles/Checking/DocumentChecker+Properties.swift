@@ -28,7 +28,9 @@ extension DocumentChecker {
     }
     check(attribute.validation, of: attribute)
     if let derivation = attribute.derivation {
-      if attribute.isTransient { error("a derived attribute is computed by the store, and can't be transient") }
+      if attribute.isTransient {
+        error("a derived attribute is computed by the store, and can't be transient")
+      }
       if derivation.expression.isEmpty {
         error("it is derived, but not said from what")
       } else {

@@ -63,9 +63,9 @@ private struct DifferenceFinder {
     for (o, entity) in old.entities.enumerated() where !kept.contains(o) {
       differences.append(.init(kind: .removed, entity: entity.name, message: "entity"))
     }
-    compareNamed(old.fetchRequests, new.fetchRequests, "fetch request", \.name) { facts($0) }
-    compareNamed(old.configurations, new.configurations, "configuration", \.name) { facts($0) }
-    compareNamed(old.composites, new.composites, "composite", \.name) { facts($0) }
+    compareNamed(old.fetchRequests, new.fetchRequests, "fetch request", \.name) { $0.facts($1) }
+    compareNamed(old.configurations, new.configurations, "configuration", \.name) { $0.facts($1) }
+    compareNamed(old.composites, new.composites, "composite", \.name) { $0.facts($1) }
     // What differs in nothing else: the order of things, or two of one name.
     if differences.isEmpty, plain(old) != plain(new) {
       differences.append(.init(kind: .changed, message: DifferenceFinder.unnamed))
@@ -128,7 +128,8 @@ private struct DifferenceFinder {
   }
 
   private mutating func compareNamed<T: Equatable>(
-    _ old: [T], _ new: [T], _ what: String, _ name: KeyPath<T, String>, facts: (T) -> Facts
+    _ old: [T], _ new: [T], _ what: String, _ name: KeyPath<T, String>,
+    facts: (DifferenceFinder, T) -> Facts
   ) {
     let before = Dictionary(old.map { ($0[keyPath: name], $0) }) { first, _ in first }
     let after = Set(new.map { $0[keyPath: name] })
@@ -139,7 +140,8 @@ private struct DifferenceFinder {
         continue
       }
       compare(
-        facts(was), facts(thing).map { ("\(title): \($0.label)", $0.text) }, nil, nil, prefix: title + ": ",
+        facts(self, was), facts(self, thing).map { ("\(title): \($0.label)", $0.text) }, nil, nil,
+        prefix: title + ": ",
         isSame: was == thing)
     }
     for thing in old where !after.contains(thing[keyPath: name]) {

@@ -21,7 +21,8 @@ final class ArchiveCost {
     spent += count
     if spent > limit {
       throw ModelFileError(
-        .tooLarge, file: file, "its objects are referred to so often that they stand for far more than the file",
+        .tooLarge, file: file,
+        "its objects are referred to so often that they stand for far more than the file",
         remedy: "compile the model again from its source", object: object)
     }
   }
