@@ -92,7 +92,6 @@ struct RandomModel {
     if chance(60) { request.predicate = NSPredicate(format: "a > $X AND b BEGINSWITH[cd] 'x\"y'") }
     if chance(40) { request.fetchLimit = 7 }
     if chance(40) { request.includesSubentities = false }
-    if chance(20) { request.fetchOffset = 3 }
     if chance(20) { request.includesPendingChanges = false }
     if chance(20) { request.fetchBatchSize = 20 }
     if chance(20) { request.includesPropertyValues = false }
@@ -106,6 +105,7 @@ struct RandomModel {
 
   /// What Xcode's XML has no words for.
   private mutating func addCompiledParts(to request: NSFetchRequest<NSFetchRequestResult>) {
+    if chance(40) { request.fetchOffset = 3 }
     if chance(40) { request.propertiesToFetch = ["a", "b.c"] }
     if chance(40) { request.propertiesToGroupBy = ["a"] }
     if chance(40) { request.havingPredicate = NSPredicate(format: "a > 1") }

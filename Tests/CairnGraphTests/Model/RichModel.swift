@@ -29,17 +29,14 @@ enum RichModel {
     model.localizationDictionary = ["Entity/Note": "Notiz", "Property/title/Entity/Note": "Titel"]
     model.setEntities([note, memo], forConfigurationName: "Local")
     model.setEntities([tag, kind, note], forConfigurationName: "Shared")
-    let template = NSFetchRequest<NSFetchRequestResult>(entityName: "Note")
-    template.predicateTree = .compare("title", .equal, "x")
-    model.setFetchRequestTemplate(template, forName: "byTitle")
-    model.setFetchRequestTemplate(everything(), forName: "everything")
+    model.setFetchRequestTemplate(template(), forName: "byTitle")
     return model
   }
 
   /// A request with another value in each field that a compiled model holds.
-  private static func everything() -> NSFetchRequest<NSFetchRequestResult> {
+  private static func template() -> NSFetchRequest<NSFetchRequestResult> {
     let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Note")
-    request.predicate = NSPredicate(format: "title == $TITLE")
+    request.predicateTree = .compare("title", .equal, "x")
     request.sortDescriptors = [
       NSSortDescriptor(key: "title", ascending: true, selector: .localizedStandardCompare)
     ]

@@ -73,6 +73,7 @@ extension DocumentChecker {
 
   /// Elements in line, or of a composite with a name. `path` is that of the attribute whose elements they are.
   mutating func checkElements(_ elements: [ModelDocument.Attribute], path: String?, depth: Int) {
+    if elements.isEmpty { return }
     property = path
     for name in repeated(elements.map(\.name)) { error("there are two elements \(name)") }
     if depth > CompositeBudget.depthLimit {

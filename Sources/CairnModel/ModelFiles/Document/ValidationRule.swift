@@ -94,9 +94,9 @@ extension ModelDocument.Validation {
 extension ModelDocument.AttributeKind {
   /// The value as a bound of such an attribute; nil where it can't be one, as for every string.
   fileprivate func bound(_ value: Value) -> Value? {
-    guard self != .string, let type = valueType else { return nil }
     let typed = typed(value)
-    return !typed.isNull && typed.fits(type) ? typed : nil
+    guard self != .string, let type = valueType, !typed.isNull, typed.fits(type) else { return nil }
+    return typed
   }
 
   /// What one slot holds for an attribute of the type; nil for undefined and object IDs, which can't be stored, and
