@@ -72,24 +72,51 @@ extension RandomPredicate {
 
   private func number(_ random: inout SplitMix64, depth: Int) -> ExpressionTree {
     if depth == 0 || random.chance(20) {
-      return random.chance(40)
-        ? constant(&random, random.pick([.int32, .double, .decimal]))
-        : .keyPath(path(&random, to: .number).names)
+      if random.chance(60) { return .keyPath(path(&random, to: .number).names) }
+      // A tenth is no double.
+      if random.chance(20) { return .constant(.decimal(Decimal(random.below(40)) / 10)) }
+      return constant(&random, random.pick([.int32, .double, .decimal]))
     }
-    switch random.below(8) {
+    switch random.below(10) {
     case 0: return .function("length:", [.keyPath(path(&random, to: .string).names)])
     case 1: return .function("abs:", [number(&random, depth: depth - 1)])
     case 2:
-      return .function(
-        random.pick(["min:", "max:", "sum:"]),
-        (0..<1 + random.below(3)).map { _ in number(&random, depth: depth - 1) })
+      let elements = (0..<1 + random.below(3)).map { _ in number(&random, depth: depth - 1) }
+      // One value is no collection, and has to be refused.
+      let isList = elements.count == 1 ? random.chance(90) : random.chance(30)
+      return .function(random.pick(["min:", "max:", "sum:"]), isList ? [.list(elements)] : elements)
+    case 3, 4: return bits(&random, depth: depth)
     default:
       let name = random.pick([
         "add:to:", "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:",
-        "bitwiseAnd:with:", "bitwiseOr:with:",
       ])
       return .function(name, [number(&random, depth: depth - 1), number(&random, depth: depth - 1)])
     }
+  }
+
+  /// Operations on bits, mostly of operands that plainly are whole numbers; where one may have a fraction, every
+  /// store has to refuse it.
+  private func bits(_ random: inout SplitMix64, depth: Int) -> ExpressionTree {
+    if depth == 0 || random.chance(15) {
+      switch random.below(16) {
+      case 0: return constant(&random, random.pick([.double, .decimal]))
+      case 1: return .keyPath(path(&random, to: .number).names)
+      case 2: return .function("length:", [.keyPath(path(&random, to: .string).names)])
+      case ..<7: return constant(&random, .int32)
+      default:
+        for _ in 0..<8 {
+          let (names, type) = path(&random)
+          if [.int16, .int32, .int64, .bool].contains(type) { return .keyPath(names) }
+        }
+        return constant(&random, .int32)
+      }
+    }
+    let first = bits(&random, depth: depth - 1)
+    if random.chance(15) { return .function("onesComplement:", [first]) }
+    let name = random.pick([
+      "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:",
+    ])
+    return .function(name, [first, bits(&random, depth: depth - 1)])
   }
 
   // MARK: Collections

@@ -163,9 +163,13 @@ struct ToyChecker {
 
   private func function(_ name: String, _ arguments: [ExpressionTree]) throws -> ValueType.Family? {
     var families: [ValueType.Family?] = []
+    let isOfCollection = ["sum:", "count:", "min:", "max:", "average:"].contains(name)
     for argument in arguments {
       let found = try kind(argument)
       switch found {
+      case .list where isOfCollection && arguments.count > 1: throw ToyChecker.misfit("a list among values")
+      case .one where isOfCollection && arguments == [argument] && argument != .constant(.null):
+        throw ToyChecker.misfit("\(name) of one value")
       case .one, .list: families += found.families
       default: throw ToyChecker.misfit("a function of a collection")
       }
@@ -182,7 +186,35 @@ struct ToyChecker {
     case "castObject:toType:":
       return arguments[1] == .constant("NSDate")
         ? .date : arguments[1] == .constant("NSString") ? .string : .number
-    default: return try need(.number, .number)
+    default:
+      if ToyChecker.isOfBits(name), try !arguments.allSatisfy({ try isWhole($0) }) {
+        throw ToyChecker.misfit("the bits of a fraction")
+      }
+      return try need(.number, .number)
+    }
+  }
+
+  private static func isOfBits(_ name: String) -> Bool {
+    name.hasPrefix("bitwise") || name.hasSuffix("shift:by:") || name == "onesComplement:"
+  }
+
+  /// Whether it is plain that an operand is whole: the random predicates give bit operators no other ones that are.
+  private func isWhole(_ tree: ExpressionTree) throws -> Bool {
+    switch tree {
+    case .constant(.int), .constant(.bool), .constant(.null): return true
+    case .constant(.double(let x)): return Int64(exactly: x) != nil
+    case .constant(.decimal(let x)): return !x.description.contains(".") && !x.isNaN
+    case .function(let name, _): return name == "length:" || ToyChecker.isOfBits(name)
+    case .keyPath(let names):
+      var entity = rows[0].entity
+      var rest = names
+      while let name = rest.first, let id = schema[entity].relationship(named: name) {
+        entity = schema[id].destination
+        rest.removeFirst()
+      }
+      if rest.isEmpty { return false }
+      return [.int16, .int32, .int64, .bool].contains(try ToyPath(rest, from: entity, in: schema).type)
+    default: return false
     }
   }
 

@@ -26,7 +26,7 @@ enum ToyFunctions {
     case ("sqrt:", let value): return .double(double(value).squareRoot())
     case ("floor:", let value) where whole(value) == nil: return .double(double(value).rounded(.down))
     case ("ceiling:", let value) where whole(value) == nil: return .double(double(value).rounded(.up))
-    case ("onesComplement:", let value): return whole(value).map { .int(-$0 - 1) } ?? .null
+    case ("onesComplement:", let value): return bits(value).map { .int(-1 - $0) } ?? .null
     case ("abs:", let value): return value < 0 ? arithmetic("from:subtract:", 0, value) : value
     // What rounds leaves whole numbers alone.
     case ("floor:", let value), ("ceiling:", let value): return value
@@ -45,7 +45,7 @@ enum ToyFunctions {
       return .date(Date(timeIntervalSinceReferenceDate: double(value)))
     case (.string, "NSString"), (.date, "NSDate"): return value
     case (.int(let x), "NSString"): return .string("\(x)")
-    case (.double(let x), "NSString"): return .string(x.isFinite ? "\(x)" : Value.double(x).canonicalText)
+    case (.double(let x), "NSString"): return .string("\(x)")
     default: return value.family == .number && type == "NSNumber" ? value : .null
     }
   }
@@ -93,8 +93,7 @@ enum ToyFunctions {
     case "modulus:by:": return .double(fmod(x, y))
     default:
       // Bits are of whole numbers.
-      guard let a = Int64(exactly: x.rounded(.towardZero)), let b = Int64(exactly: y.rounded(.towardZero))
-      else { return .null }
+      guard let a = Int64(exactly: x), let b = Int64(exactly: y) else { return .null }
       return integers(name, a, b)
     }
   }
@@ -123,6 +122,8 @@ enum ToyFunctions {
     }
   }
 
+  private static func bits(_ value: Value) -> Int64? { whole(value) ?? Int64(exactly: double(value)) }
+
   /// nil for doubles, which decimals give way to.
   private static func decimal(_ value: Value) -> Decimal? {
     if case .decimal(let x) = value { return x }
@@ -133,7 +134,7 @@ enum ToyFunctions {
     switch value {
     case .double(let x): x
     case .float(let x): Double(x)
-    case .decimal(let x): NSDecimalNumber(decimal: x).doubleValue
+    case .decimal(let x): Double("\(x)") ?? .nan
     default: Double(whole(value) ?? 0)
     }
   }

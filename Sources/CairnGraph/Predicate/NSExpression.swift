@@ -169,8 +169,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding {
 
   public static var supportsSecureCoding: Bool { true }
 
-  /// As the text of a predicate with its constants beside it. Constants that are objects can't be encoded, and
-  /// fail the coder.
+  /// As the text of a predicate with its constants beside it. Constants that are objects, and names that the
+  /// format language can't say, can't be encoded, and fail the coder.
   open func encode(with coder: NSCoder) {
     PredicateArchive.encode(coder) { try PredicateArchive(tree) }
     coder.encode(isConstantList, forKey: "constantList")

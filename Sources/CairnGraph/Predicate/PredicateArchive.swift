@@ -14,7 +14,7 @@ struct PredicateArchive: Codable {
   /// By the name of the variable that stands for it.
   var constants: [String: ArchivedConstant]
 
-  /// Throws `EncodingError` for a block, and for a constant that is an object.
+  /// Throws `EncodingError` for a block, for a constant that is an object, and for a name that text can't hold.
   init(_ tree: PredicateTree) throws {
     var collector = ConstantCollector(variables: tree.variables)
     format = try tree.rewritten { try collector.variable(for: $0) }.canonicalFormat
@@ -29,11 +29,13 @@ struct PredicateArchive: Codable {
 
   /// Throws `PredicateFormatError` for text that is none, and `DecodingError` for a constant that isn't one.
   func predicate() throws -> PredicateTree {
-    try PredicateFormat.parse(format, arguments: []).substituting(variables: try substitutes())
+    let substitutes = try substitutes()
+    return try PredicateFormat.parse(format, arguments: []).substituting(variables: substitutes)
   }
 
   func expression() throws -> ExpressionTree {
-    try PredicateFormat.parseExpression(format, arguments: []).substituting(variables: try substitutes())
+    let substitutes = try substitutes()
+    return try PredicateFormat.parseExpression(format, arguments: []).substituting(variables: substitutes)
   }
 
   private func substitutes() throws -> [String: ExpressionTree] {
@@ -49,6 +51,7 @@ struct PredicateArchive: Codable {
   static func encode(_ coder: NSCoder, _ make: () throws -> PredicateArchive) {
     do {
       let archive = try make()
+      coder.encode(archive.version, forKey: "version")
       coder.encode(archive.format as NSString, forKey: "format")
       coder.encode(try JSONEncoder().encode(archive.constants) as NSData, forKey: "constants")
     } catch {
@@ -66,14 +69,17 @@ struct PredicateArchive: Codable {
     }
     do {
       let table = try JSONDecoder().decode([String: ArchivedConstant].self, from: constants)
-      return try read(PredicateArchive(format: format, constants: table))
+      // The first ones said no version.
+      let version = coder.containsValue(forKey: "version") ? coder.decodeInteger(forKey: "version") : 1
+      return try read(PredicateArchive(version: version, format: format, constants: table))
     } catch {
       coder.failWithError(error)
       return nil
     }
   }
 
-  private init(format: String, constants: [String: ArchivedConstant]) {
+  private init(version: Int, format: String, constants: [String: ArchivedConstant]) {
+    self.version = version
     self.format = format
     self.constants = constants
   }
@@ -106,8 +112,16 @@ struct ArchivedConstant: Codable {
     }
   }
 
+  /// A key path that isn't read back from its text.
+  init(keyPath names: [String]) throws {
+    self.init(type: "keyPath", value: String(decoding: try JSONEncoder().encode(names), as: UTF8.self))
+  }
+
   func expression() throws -> ExpressionTree {
     if type == "null" { return .object(ConstantObject(NullConstant())) }
+    if type == "keyPath", let names = try? JSONDecoder().decode([String].self, from: Data(value.utf8)) {
+      return .keyPath(names)
+    }
     guard let value = parsed else {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "\"\(value)\" is no \(type) of a predicate"))
@@ -120,7 +134,7 @@ struct ArchivedConstant: Codable {
     case "integer": Int64(value).map { .int($0) }
     case "double": Double(value).map { .double($0) }
     case "float": Float(value).map { .float($0) }
-    case "decimal": Decimal(string: value).map { .decimal($0) }
+    case "decimal": value == "NaN" ? .decimal(.nan) : Decimal(string: value).map { .decimal($0) }
     case "boolean": Bool(value).map { .bool($0) }
     case "string": .string(value)
     case "date": Double(value).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
@@ -158,8 +172,31 @@ private struct ConstantCollector {
     case .subquery(_, _, let condition) where condition.hasBlock,
       .conditional(let condition, _, _) where condition.hasBlock:
       throw refusal(expression)
-    default: return nil
+    case .keyPath(let names):
+      if ConstantCollector.isReadBack(expression) { return nil }
+      return add(try ArchivedConstant(keyPath: names))
+    case .keyPathOf(_, let names): try check(.keyPathOf(.variable("x"), names))
+    case .variable(let name), .assignment(let name, _), .subquery(_, let name, _): try check(.variable(name))
+    case .call(_, let selector, _): try check(.call(.evaluatedObject, selector: selector, []))
+    case .function(let name, let arguments):
+      try check(.function(name, arguments.map { _ in .variable("x") }))
+    default: break
     }
+    return nil
+  }
+
+  /// Throws for a name that its text wouldn't be read as: the predicate would come back as another one.
+  private func check(_ expression: ExpressionTree) throws {
+    if ConstantCollector.isReadBack(expression) { return }
+    throw EncodingError.invalidValue(
+      expression,
+      .init(
+        codingPath: [],
+        debugDescription: "\(expression.canonicalFormat) has a name that can't be written with a predicate"))
+  }
+
+  private static func isReadBack(_ expression: ExpressionTree) -> Bool {
+    (try? PredicateFormat.parseExpression(expression.canonicalFormat)) == expression
   }
 
   private mutating func add(_ constant: ArchivedConstant) -> ExpressionTree {
@@ -195,7 +232,8 @@ extension NSPredicateFormatInitializable where Self: NSPredicate {
     }
   }
 
-  /// Throws `EncodingError` for a block, and for a predicate with a constant that is an object.
+  /// Throws `EncodingError` for a block, and for a predicate with a constant that is an object or a name that
+  /// the format language can't say.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(PredicateArchive(encodableTree()))
@@ -203,8 +241,8 @@ extension NSPredicateFormatInitializable where Self: NSPredicate {
 
   public static var supportsSecureCoding: Bool { true }
 
-  /// As the text of the predicate with its constants beside it. A block, and a constant that is an object, can't
-  /// be written, and fail the coder.
+  /// As the text of the predicate with its constants beside it. A block, a constant that is an object, and a name
+  /// that the format language can't say can't be written, and fail the coder.
   public func encode(with coder: NSCoder) {
     PredicateArchive.encode(coder) { try PredicateArchive(encodableTree()) }
   }

@@ -4,6 +4,9 @@ import CairnModel
 public import Foundation
 
 /// What executing a request returns.
+///
+/// Sendable: its own properties are constant or behind a lock; of the context only its queue is used elsewhere.
+/// Progress is made to be cancelled and read from any thread. A subclass proves its own.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
   public final let managedObjectContext: NSManagedObjectContext
   /// Counts results, as far as the request estimated them. One unit where it didn't.
@@ -69,8 +72,9 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     let progress = Progress(totalUnitCount: Int64(max(estimatedResultCount, 1)))
     let result = NSAsynchronousFetchResult(self, context, progress)
     // Found on the caller's queue: the plan reads the context. What then runs elsewhere is the store's part,
-    // over an immutable snapshot.
+    // over an immutable snapshot; the plan itself is only carried through to the context's queue.
     nonisolated(unsafe) let plan = try FetchPlan(fetchRequest, in: context)
+    // Carried through too: its completion block, which is constant, is called on the context's queue.
     nonisolated(unsafe) let request = self
     let rows = plan.storeQuestions
     DispatchQueue.global().async {

@@ -211,7 +211,7 @@ struct Aggregator {
       switch sum(values) {
       case .int(let x): return .double(Double(x) / Double(count))
       case .double(let x): return .double(x / Double(count))
-      case .decimal(let x): return .double(NSDecimalNumber(decimal: x / Decimal(count)).doubleValue)
+      case .decimal(let x): return .double((x / Decimal(count)).nearestDouble)
       default: return .null
       }
     }

@@ -23,6 +23,28 @@ struct KeyTest {
     dense = isDense ? [UInt8](repeating: otherwise ? 1 : 0, count: Int(span) + 1) : []
   }
 
+  /// The table of an IN over a column of `type`; nil for another test, another type, and a list with numbers of
+  /// other types in it, which compare by value.
+  init?(members test: ValueTest, of type: ValueType) {
+    guard case .isIn(let values) = test else { return nil }
+    let wanted: [Int64]
+    switch type {
+    case .int16, .int32, .int64, .bool:
+      wanted = values.compactMap {
+        switch $0 {
+        case .int(let x): x
+        case .bool(let x): x ? 1 : 0
+        default: nil
+        }
+      }
+    case .key: wanted = values.compactMap { if case .key(let x) = $0 { x } else { nil } }
+    default: return nil
+    }
+    guard wanted.count == values.count, let low = wanted.first, let high = wanted.last else { return nil }
+    self.init(range: low...high, rowCount: wanted.count, otherwise: false)
+    for x in wanted { set(x, true) }
+  }
+
   mutating func set(_ key: Int64, _ result: Bool) {
     if dense.isEmpty { sparse[key] = result } else { dense[Int(key - base)] = result ? 1 : 0 }
   }

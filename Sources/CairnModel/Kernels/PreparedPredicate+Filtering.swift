@@ -54,6 +54,8 @@ extension PreparedPredicate.Node {
     switch self {
     case .constant(let value): value
     case .slot(let slot, let test): test.matches(chunk.columns[slot].value(row))
+    case .members(let slot, _, let table):
+      !chunk.columns[slot].isNull(row) && table.matches(chunk.columns[slot].integer(row))
     case .key(let slot?, let test):
       chunk.columns[slot].isNull(row) ? test.otherwise : test.matches(chunk.columns[slot].integer(row))
     case .key(nil, let test): test.matches(chunk.key(row))
@@ -88,6 +90,9 @@ private struct Filter {
         return .mixed
       }
     case .slot(let slot, let test): return evaluate(chunk.columns[slot], test, mask)
+    case .members(let slot, _, let table):
+      table.fill(mask, chunk.columns[slot], count: count)
+      return .mixed
     case .key(let slot?, let test):
       test.fill(mask, chunk.columns[slot], count: count)
       return .mixed
@@ -151,7 +156,6 @@ private struct Filter {
     case .isNull: return .none
     case .isNotNull: return .all
     case .isIn(let set) where set.isEmpty: return .none
-    case .isIn(let set) where column.layout.isInteger: return integers(column, set, test, mask)
     case .string(let matcher) where column.type == .string:
       return strings(column, mask) { matcher.matches($0) }
     case .compare(let op, .string(let constant)) where column.type == .string:
@@ -208,25 +212,6 @@ private struct Filter {
     } else {
       for row in 0..<count { mask[row] = (p[row] >= low ? 1 : 0) & (p[row] <= high ? 1 : 0) }
     }
-  }
-
-  private func integers(_ column: Column, _ set: [Value], _ test: ValueTest, _ mask: Mask) -> Outcome {
-    let wanted: [Int64] = set.compactMap {
-      switch $0 {
-      case .int(let x): column.type == .key ? nil : x
-      case .bool(let x): column.type == .key ? nil : (x ? 1 : 0)
-      case .key(let x): column.type == .key ? x : nil
-      default: nil
-      }
-    }
-    // Doubles and decimals in the set compare by value, which the slow twin does.
-    guard wanted.count == set.count, let low = wanted.first, let high = wanted.last else {
-      return general(column, test, mask)
-    }
-    var table = KeyTest(range: low...high, rowCount: wanted.count, otherwise: false)
-    for x in wanted { table.set(x, true) }
-    table.fill(mask, column, count: count)
-    return .mixed
   }
 
   // MARK: Doubles

@@ -10,6 +10,8 @@ public struct PreparedPredicate {
   indirect enum Node {
     case constant(Bool)
     case slot(Int, ValueTest)
+    /// Whether a slot of whole numbers or keys holds one of some: the test, and the same as a table.
+    case members(slot: Int, ValueTest, KeyTest)
     /// The key in a slot; nil tests the row's own key.
     case key(slot: Int?, KeyTest)
     /// Arithmetic, and what answers it for one row.
@@ -60,7 +62,8 @@ struct Preparer {
   func prepare(_ path: BoundPath, _ test: ValueTest) -> PreparedPredicate.Node {
     prepare(path.hops[...], otherwise: test.nullResult) {
       switch path.target {
-      case .slot(let slot): .slot(slot, test)
+      case .slot(let slot):
+        KeyTest(members: test, of: path.type).map { .members(slot: slot, test, $0) } ?? .slot(slot, test)
       case .ownKey: .key(slot: nil, ownKeyTest(test))
       }
     }

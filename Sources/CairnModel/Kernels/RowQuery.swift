@@ -208,7 +208,7 @@ package struct IndexCondition {
       let keys = test.exceptions
       guard keys.count <= 64 else { return nil }
       return IndexCondition(slot: slot, range: .anyOf(keys.map { [UInt64(bitPattern: $0)] }), number: number)
-    case .slot(let slot, let test):
+    case .slot(let slot, let test), .members(let slot, let test, _):
       guard let range = condition(test, slots[slot].type) else { return nil }
       return IndexCondition(
         slot: slot, range: range, number: isExact(test, slots[slot].type) ? number : nil)
@@ -234,8 +234,9 @@ package struct IndexCondition {
     switch test {
     case .compare(.equal, let value): return words(value).map { .anyOf([$0]) }
     case .isIn(let values):
+      guard values.count <= 64 else { return nil }
       let all = values.compactMap(words)
-      return all.count == values.count && all.count <= 64 ? .anyOf(all) : nil
+      return all.count == values.count ? .anyOf(all) : nil
     case .compare(.less, let value), .compare(.lessOrEqual, let value):
       return words(value).map { .between(1, $0[0]) }
     case .compare(.greater, let value), .compare(.greaterOrEqual, let value):

@@ -124,20 +124,30 @@ extension Binder {
     guard let function = ValueFunction(rawValue: name) else {
       throw beyond("columns don't answer this function", tree.canonicalFormat)
     }
+    let isOfCollection = counts.upperBound == .max
     var operands: [BoundExpression] = []
     for argument in arguments {
       switch try operand(argument, depth: depth + 1) {
+      // One argument is a collection; nil is an empty one.
+      case .value(.constant(.null)) where isOfCollection && arguments.count == 1: break
+      case .value where isOfCollection && arguments.count == 1:
+        throw error("\(name) needs a collection, not one value", argument.canonicalFormat)
       case .value(let value): operands.append(value)
-      case .list(let elements) where counts.upperBound == .max: operands += elements
+      case .list(let elements) where isOfCollection && arguments.count == 1: operands += elements
       default: throw beyond("columns don't answer this function of a collection", tree.canonicalFormat)
       }
     }
-    for (operand, argument) in zip(operands, arguments) {
+    for (index, operand) in operands.enumerated() {
+      // More operands than arguments are the elements of a list.
+      let argument = operands.count == arguments.count ? arguments[index] : tree
       for case let family? in operand.families {
         if let needed = function.argument, family != needed {
           throw error("\(name) of a \(family)", argument.canonicalFormat)
         }
       }
+    }
+    if function.isOfBits, !operands.allSatisfy({ $0.wholeBits != nil }) {
+      throw beyond("\(name) needs numbers that are sure to be whole", tree.canonicalFormat)
     }
     return Binder.folded(.function(function, operands))
   }

@@ -24,6 +24,53 @@ package indirect enum BoundExpression: Sendable {
     case .aggregate: [.number]
     }
   }
+
+  /// A number of bits that holds the magnitude of all that can come of it: each is nil, or a whole number from
+  /// -2^bits to 2^bits within Int64. nil where something else can come: fractions, or doubles for want of room.
+  var wholeBits: Int? {
+    switch self {
+    case .constant(.null): return 0
+    case .constant(let value): return value.wholeNumber.map { 64 - $0.magnitude.leadingZeroBitCount }
+    case .path(let path):
+      switch path.type {
+      case .bool: return 1
+      case .int16: return 15
+      case .int32: return 31
+      case .int64: return 63
+      default: return nil
+      }
+    case .conditional(_, let first, let second):
+      guard let a = first.wholeBits, let b = second.wholeBits else { return nil }
+      return Swift.max(a, b)
+    case .aggregate(.count, _, _): return 62
+    case .aggregate(.min, _, let value), .aggregate(.max, _, let value): return value.wholeBits
+    case .aggregate: return nil
+    case .function(let function, let arguments): return BoundExpression.wholeBits(function, arguments)
+    }
+  }
+
+  private static func wholeBits(_ function: ValueFunction, _ arguments: [BoundExpression]) -> Int? {
+    if function == .length || function == .count { return 62 }
+    var bits: [Int] = []
+    for argument in arguments {
+      guard let next = argument.wholeBits else { return nil }
+      bits.append(next)
+    }
+    let most = bits.max() ?? 0
+    let room: Int
+    switch function {
+    case .and, .or, .xor, .complement: return Swift.min(most + 1, 63)
+    case .shiftLeft, .shiftRight: return 63
+    case .modulus, .ceiling, .floor, .truncate, .noindex, .toNumber, .min, .max: return most
+    case .add, .subtract: room = most + 1
+    case .sum: room = most + (arguments.count < 2 ? 0 : 64 - (arguments.count - 1).leadingZeroBitCount)
+    case .multiply: room = bits.reduce(0, +)
+    // Only of the least Int64 is the opposite too great.
+    case .divide, .absolute: room = most
+    default: return nil
+    }
+    return room <= 62 ? room : nil
+  }
 }
 
 /// The rows that a relationship leads to, those that conditions leave over.

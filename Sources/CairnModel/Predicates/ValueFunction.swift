@@ -2,6 +2,7 @@
 //
 // A nil operand makes nil. Whole numbers stay whole; what doesn't fit Int64 becomes the nearest double, and a
 // division by 0 nil. A double (or float) on any side makes doubles, a decimal beside whole numbers decimals.
+// Operations on bits need whole numbers; the binder keeps others away from columns.
 
 import Foundation
 
@@ -51,6 +52,14 @@ package enum ValueFunction: String, Sendable {
     }
   }
 
+  /// Whether its arguments are taken by their bits.
+  var isOfBits: Bool {
+    switch self {
+    case .and, .or, .xor, .shiftLeft, .shiftRight, .complement: true
+    default: false
+    }
+  }
+
   /// What comes of it; nil where that is what its arguments are.
   var family: ValueType.Family? {
     switch self {
@@ -65,6 +74,7 @@ package enum ValueFunction: String, Sendable {
     switch self {
     case .sum: return arguments.reduce(.int(0)) { $1.isNull ? $0 : ValueFunction.add.apply([$0, $1]) }
     case .average:
+      if arguments.isEmpty { return .double(0) }
       let sum = ValueFunction.sum.apply(arguments)
       let count = Double(arguments.count)
       if case .decimal = sum { return ValueFunction.divide.apply([sum, .int(Int64(arguments.count))]) }
@@ -103,11 +113,11 @@ package enum ValueFunction: String, Sendable {
   private func apply(_ value: Value) -> Value {
     switch self {
     case .noindex: return value
-    case .complement: return ValueFunction.bits(value).map { .int(~$0) } ?? .null
-    case .squareRoot: return ValueFunction.double(value).map { .double($0.squareRoot()) } ?? .null
-    case .logarithm: return ValueFunction.double(value).map { .double(log10($0)) } ?? .null
-    case .naturalLogarithm: return ValueFunction.double(value).map { .double(log($0)) } ?? .null
-    case .exponential: return ValueFunction.double(value).map { .double(exp($0)) } ?? .null
+    case .complement: return value.wholeNumber.map { .int(~$0) } ?? .null
+    case .squareRoot: return value.nearestDouble.map { .double($0.squareRoot()) } ?? .null
+    case .logarithm: return value.nearestDouble.map { .double(log10($0)) } ?? .null
+    case .naturalLogarithm: return value.nearestDouble.map { .double(log($0)) } ?? .null
+    case .exponential: return value.nearestDouble.map { .double(exp($0)) } ?? .null
     case .ceiling: return rounded(value, .up, .up)
     case .floor: return rounded(value, .down, .down)
     case .truncate:
@@ -117,11 +127,11 @@ package enum ValueFunction: String, Sendable {
     case .toNumber:
       if case .date(let date) = value { return .double(date.timeIntervalSinceReferenceDate) }
       return value.family == .number ? value : .null
-    case .toDecimal: return ValueFunction.decimal(value).map { .decimal($0) } ?? .null
-    case .toString: return value.family == .number ? .string(value.canonicalText) : .null
+    case .toDecimal: return value.nearestDecimal.map { .decimal($0) } ?? .null
+    case .toString: return value.family == .number ? .string(value.castText) : .null
     case .toDate:
       if case .date = value { return value }
-      return ValueFunction.double(value).map { .date(Date(timeIntervalSinceReferenceDate: $0)) } ?? .null
+      return value.nearestDouble.map { .date(Date(timeIntervalSinceReferenceDate: $0)) } ?? .null
     default: return .null
     }
   }
@@ -145,7 +155,7 @@ package enum ValueFunction: String, Sendable {
   private func apply(_ left: Value, _ right: Value) -> Value {
     switch self {
     case .and, .or, .xor, .shiftLeft, .shiftRight:
-      guard let a = ValueFunction.bits(left), let b = ValueFunction.bits(right) else { return .null }
+      guard let a = left.wholeNumber, let b = right.wholeNumber else { return .null }
       switch self {
       case .and: return .int(a & b)
       case .or: return .int(a | b)
@@ -157,10 +167,10 @@ package enum ValueFunction: String, Sendable {
     }
     if let a = ValueFunction.whole(left), let b = ValueFunction.whole(right) { return integers(a, b) }
     if ValueFunction.isDouble(left) || ValueFunction.isDouble(right) {
-      guard let a = ValueFunction.double(left), let b = ValueFunction.double(right) else { return .null }
+      guard let a = left.nearestDouble, let b = right.nearestDouble else { return .null }
       return doubles(a, b)
     }
-    guard let a = ValueFunction.decimal(left), let b = ValueFunction.decimal(right) else { return .null }
+    guard let a = left.nearestDecimal, let b = right.nearestDecimal else { return .null }
     return decimals(a, b)
   }
 
@@ -224,7 +234,7 @@ package enum ValueFunction: String, Sendable {
       return .decimal(a - whole * b)
     default:
       guard let exponent = DecimalParts(b).asInteger, exponent >= 0, exponent <= 1000 else {
-        return doubles(NSDecimalNumber(decimal: a).doubleValue, NSDecimalNumber(decimal: b).doubleValue)
+        return doubles(a.nearestDouble, b.nearestDouble)
       }
       return .decimal(pow(a, Int(exponent)))
     }
@@ -244,34 +254,6 @@ package enum ValueFunction: String, Sendable {
     switch value {
     case .double, .float: true
     default: false
-    }
-  }
-
-  /// The whole number whose bits are meant: fractions are cut off; nil beyond Int64.
-  private static func bits(_ value: Value) -> Int64? {
-    switch value {
-    case .decimal(let x): x.isNaN ? nil : Int64(exactly: double(value)?.rounded(.towardZero) ?? .nan)
-    case .double(let x): Int64(exactly: x.rounded(.towardZero))
-    case .float(let x): Int64(exactly: x.rounded(.towardZero))
-    default: whole(value)
-    }
-  }
-
-  private static func double(_ value: Value) -> Double? {
-    switch value {
-    case .double(let x): x
-    case .float(let x): Double(x)
-    case .decimal(let x): NSDecimalNumber(decimal: x).doubleValue
-    default: whole(value).map { Double($0) }
-    }
-  }
-
-  private static func decimal(_ value: Value) -> Decimal? {
-    switch value {
-    case .decimal(let x): x
-    case .double(let x): x.isFinite ? Decimal(x) : .nan
-    case .float(let x): x.isFinite ? Decimal(Double(x)) : .nan
-    default: whole(value).map { Decimal($0) }
     }
   }
 }

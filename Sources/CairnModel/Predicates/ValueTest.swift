@@ -36,7 +36,8 @@ package enum ValueTest: Sendable {
     case .isIn(let values): return ValueTest.contains(values, value)
     case .string(let matcher):
       if case .string(var text) = value { return text.withUTF8 { matcher.matches($0) } }
-      return false
+      // What is no string differs from every string, as nil does.
+      return matcher.nullResult
     }
   }
 

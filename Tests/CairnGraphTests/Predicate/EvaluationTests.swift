@@ -193,6 +193,48 @@ private func value(_ format: String, _ object: Any? = nil) throws -> Any? {
     }
   }
 
+  @Test func `what has no decimal is NaN as one, and every number has its text`() throws {
+    let o: [String: Any] = [
+      "inf": Double.infinity, "least": -Double.infinity, "great": 1e300, "nan": Double.nan,
+    ]
+    for name in o.keys {
+      #expect(
+        try (value("CAST(\(name), 'NSDecimalNumber')", o) as? NSDecimalNumber)?.decimalValue.isNaN == true,
+        "\(name)")
+      #expect(
+        try ask("FUNCTION(\(name), 'decimalValue') == CAST(nan, 'NSDecimalNumber')", o) == true, "\(name)")
+    }
+    for (name, text) in [("inf", "inf"), ("least", "-inf"), ("nan", "nan")] {
+      #expect(try value("CAST(\(name), 'NSString')", o) as? String == text)
+    }
+  }
+
+  @Test func `bits are only taken of whole numbers, of any type, exactly`() throws {
+    let o: [String: Any] = [
+      "half": 2.5, "two": 2.0, "d": NSDecimalNumber(string: "9007199254740993"),
+      "e": NSDecimalNumber(string: "0.5"),
+    ]
+    for (format, answer) in [
+      ("half & 1 == 0", nil), ("1 | half == 3", nil), ("~half == -3", nil), ("1 << half == 4", nil),
+      ("e ^ 1 == 1", nil), ("two | 1 == 3", true), ("d & 1 == 1", true), ("d ^ 0 == d", true),
+    ] as [(String, Bool?)] {
+      #expect(try ask(format, o) == answer, "\(format)")
+    }
+  }
+
+  @Test func `the average of nothing is a double, so that dividing it makes doubles`() throws {
+    let o: [String: Any] = ["kids": [Any]()]
+    for format in ["average:({})", "kids.@avg.age"] {
+      #expect(try Operand(value(format, o)) == .value(.double(0)))
+      #expect(try (value("\(format) / 0", o) as? Double)?.isNaN == true, "\(format)")
+    }
+  }
+
+  @Test func `canonical: is one composed text, over objects as in columns`() throws {
+    let marks = try #require(try value("canonical:('\u{C5}\u{1112}\u{1161}\u{11AB}')") as? String)
+    #expect(Array(marks.utf8) == Array("a\u{D55C}".utf8))
+  }
+
   @Test func `selectors of values and collections can be called`() throws {
     let o: [String: Any] = [
       "s": "Foo/bar.txt", "n": 3.7, "l": [1, 2], "d": Date(timeIntervalSinceReferenceDate: 60),

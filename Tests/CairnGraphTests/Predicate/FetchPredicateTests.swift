@@ -113,6 +113,22 @@ import class CairnGraph.NSExpression
     #expect(try ages(nil).count == 10)
   }
 
+  @Test func `bits of what may have a fraction are left to objects, which refuse a fraction`() throws {
+    let whole = try Stack()
+    func fetch(_ height: Double, _ format: String) throws -> Int {
+      let sample = Sample(context: whole.context)
+      sample.double = height
+      try whole.context.save()
+      defer { whole.context.delete(sample) }
+      let fetch = request(Sample.self)
+      fetch.predicate = NSPredicate(format: format)
+      return try whole.otherContext().fetch(fetch).count
+    }
+    #expect(try fetch(3, "double & 1 == 1") == 1)
+    try whole.context.save()
+    #expect(throws: PredicateEvaluationError.self) { try fetch(2.5, "double & 1 == 0") }
+  }
+
   @Test func `a fetch by a predicate that objects judge leaves faults asleep`() throws {
     try context.save()
     let reader = stack.otherContext()

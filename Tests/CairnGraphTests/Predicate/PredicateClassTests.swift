@@ -209,6 +209,73 @@ import class CairnGraph.NSExpression
     #expect(read == expression && read?.expressionType == .constantValue)
   }
 
+  @Test func `a key path that isn't read back from its text is written beside it`() throws {
+    for text in ["x == 2 OR y", "first name", "a-b", "$x", "", "1a", "a..b", "é\u{0}\"", "(a)"] {
+      let predicate = NSComparisonPredicate(
+        leftExpression: NSExpression(ExpressionTree.path(text)),
+        rightExpression: NSExpression(forConstantValue: 1), modifier: .direct, type: .equalTo)
+      let read = try JSONDecoder().decode(NSPredicate.self, from: try JSONEncoder().encode(predicate))
+      #expect(read.tree == predicate.tree, "\(text)")
+      let archive = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
+      let unarchived = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPredicate.self, from: archive)
+      #expect(unarchived?.tree == predicate.tree, "\(text)")
+    }
+    let format = NSPredicate(format: "%K == 1", "x == 2 OR y")
+    let read = try JSONDecoder().decode(NSPredicate.self, from: try JSONEncoder().encode(format))
+    #expect(read.tree == format.tree)
+  }
+
+  @Test func `other names that aren't read back from their text can't be written`() throws {
+    let one = ExpressionTree.constant(1)
+    for bad in ["x == 2 OR $y", "a b", "\u{0}0", "", "1"] {
+      for tree in [
+        .variable(bad), .keyPathOf(.variable("v"), [bad]), .assignment(bad, one),
+        .subquery(.keyPath(["a"]), variable: bad, .constant(true)), .function(bad + ":", [one]),
+      ] as [ExpressionTree] {
+        let predicate = NSPredicate(PredicateTree.comparison(.init(tree, .equal, one)))
+        #expect(throws: EncodingError.self, "\(tree)") { try JSONEncoder().encode(predicate) }
+      }
+    }
+    let call = ExpressionTree.call(.evaluatedObject, selector: "\u{0}0", [])
+    #expect(throws: EncodingError.self) {
+      try JSONEncoder().encode(NSPredicate(PredicateTree.comparison(.init(call, .equal, one))))
+    }
+    for format in [
+      "FUNCTION(a, 'any selector \\\" at all') == 1", "$x.#first.a == SUBQUERY(k, $k, $k.a == 1).@count",
+      "SELF.#SELF == ($z := 3)", "CAST(a, 'NSDate') < now() AND -a == sum:({a, b}) ** 2",
+      "#self[#FIRST] == 1",
+    ] {
+      let predicate = NSPredicate(format: format)
+      let read = try JSONDecoder().decode(NSPredicate.self, from: try JSONEncoder().encode(predicate))
+      #expect(read.tree == predicate.tree, "\(format)")
+    }
+  }
+
+  @Test func `an archive of another form is refused, and one without a number is of the first`() throws {
+    func read(version: Int?) throws -> NSPredicate? {
+      let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+      if let version { archiver.encode(version, forKey: "version") }
+      archiver.encode("a == $c" as NSString, forKey: "format")
+      archiver.encode(Data(#"{"c":{"type":"integer","value":"-5"}}"#.utf8) as NSData, forKey: "constants")
+      archiver.finishEncoding()
+      let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+      unarchiver.decodingFailurePolicy = .setErrorAndReturn
+      let predicate = NSPredicate(coder: unarchiver)
+      if let error = unarchiver.error { throw error }
+      return predicate
+    }
+    let wanted = NSPredicate(format: "a == -5")
+    #expect(try read(version: nil) == wanted && read(version: 1) == wanted)
+    for version in [0, 2, -1] {
+      #expect(throws: (any Error).self, "\(version)") { try read(version: version) }
+    }
+    let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+    wanted.encode(with: archiver)
+    archiver.finishEncoding()
+    let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+    #expect(unarchiver.containsValue(forKey: "version") && unarchiver.decodeInteger(forKey: "version") == 1)
+  }
+
   @Test func `the written form is stable`() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

@@ -8,12 +8,14 @@ enum JudgeValue {
   case none
   case int(Int)
   case real(Double)
+  case decimal(Decimal)
   case text(String)
 
   var number: Double? {
     switch self {
     case .int(let x): Double(x)
     case .real(let x): x
+    case .decimal(let x): Double("\(x)")
     default: nil
     }
   }
@@ -28,7 +30,17 @@ enum JudgeValue {
     case .none: nil
     case .int(let x): x
     case .real(let x): x
+    case .decimal(let x): NSDecimalNumber(decimal: x)
     case .text(let x): x
+    }
+  }
+
+  /// nil for what isn't exactly one, or of another type.
+  var exact: Decimal? {
+    switch self {
+    case .int(let x): Decimal(x)
+    case .decimal(let x): x
+    default: nil
     }
   }
 }
@@ -160,11 +172,13 @@ struct Judge {
       let members = members(row, relation)
       guard let name else { return .int(members.count) }
       let values = members.map { rows[$0].values[name] ?? .none }
-      let isReal = values.contains { if case .real = $0 { true } else { false } }
-      let sum = values.reduce(0) { $0 + ($1.number ?? 0) }
+      let sum = values.reduce(JudgeValue.int(0)) { $1.isNone ? $0 : Judge.arithmetic($0, "+", $1) }
       switch op {
-      case "@sum": return isReal ? .real(sum) : .int(Int(sum))
-      case "@avg": return members.isEmpty ? .int(0) : .real(sum / Double(members.count))
+      case "@sum": return sum
+      case "@avg":
+        if members.isEmpty { return .real(0) }
+        if case .decimal(let x) = sum { return .decimal(x / Decimal(members.count)) }
+        return .real((sum.number ?? 0) / Double(members.count))
       default:
         let present = values.filter { !$0.isNone }
         return present.first { candidate in
@@ -181,7 +195,21 @@ struct Judge {
       case "-": return .int(x - y)
       case "*": return .int(x * y)
       case "/": return y == 0 ? .none : .int(x / y)
+      case "&": return .int(x & y)
+      case "|": return .int(x | y)
+      case "^": return .int(x ^ y)
+      case "<<": return .int(x << y)
+      case ">>": return .int(x >> y)
       default: return y == 0 ? .none : .int(x % y)
+      }
+    }
+    if let x = a.exact, let y = b.exact {
+      switch op {
+      case "+": return .decimal(x + y)
+      case "-": return .decimal(x - y)
+      case "*": return .decimal(x * y)
+      case "/": return y == 0 ? .none : .decimal(x / y)
+      default: return y == 0 ? .none : .decimal(remainder(x, y))
       }
     }
     guard let x = a.number, let y = b.number else { return .none }
@@ -192,6 +220,13 @@ struct Judge {
     case "/": return .real(x / y)
     default: return .real(fmod(x, y))
     }
+  }
+
+  private static func remainder(_ x: Decimal, _ y: Decimal) -> Decimal {
+    var quotient = x / y
+    var whole = Decimal()
+    NSDecimalRound(&whole, &quotient, 0, quotient < 0 ? .up : .down)
+    return x - whole * y
   }
 
   // MARK: Comparing
@@ -206,9 +241,29 @@ struct Judge {
     }
     if case .text(let x) = a, case .text(let y) = b { return compare(x, op, y, options) }
     guard let x = a.number, let y = b.number else { return op == "!=" }
+    if let x = a.exact, let y = b.exact { return test(x < y ? -1 : (x > y ? 1 : 0), op) }
+    // A decimal and a double that round to one double differ where their digits do.
+    if x == y, x.isFinite {
+      if case .decimal(let x) = a { return test(numeralOrder("\(x)", String(format: "%.1080f", y)), op) }
+      if case .decimal(let y) = b { return test(numeralOrder(String(format: "%.1080f", x), "\(y)"), op) }
+    }
     // NaN is the least number, and equals itself.
     let order = x.isNaN || y.isNaN ? (x.isNaN ? (y.isNaN ? 0 : -1) : 1) : (x < y ? -1 : (x > y ? 1 : 0))
     return test(order, op)
+  }
+
+  /// The order of two numerals of one sign.
+  private static func numeralOrder(_ a: String, _ b: String) -> Int {
+    func digits(_ text: String) -> [UInt8] {
+      let parts = text.drop { $0 == "-" }.split(separator: ".")
+      let fraction = parts.count > 1 ? String(parts[1]) : ""
+      let whole = String(repeating: "0", count: max(0, 400 - parts[0].count)) + parts[0]
+      return Array((whole + fraction + String(repeating: "0", count: 1200 - fraction.count)).utf8)
+    }
+    let (x, y) = (digits(a), digits(b))
+    let isZero = x.allSatisfy { $0 == 0x30 } && y.allSatisfy { $0 == 0x30 }
+    if x == y || isZero { return 0 }
+    return x.lexicographicallyPrecedes(y) != a.hasPrefix("-") ? -1 : 1
   }
 
   private static func test(_ order: Int, _ op: String) -> Bool {

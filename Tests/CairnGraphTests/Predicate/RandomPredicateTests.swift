@@ -36,6 +36,7 @@ private struct RandomPredicates: RandomNumberGenerator {
     case "s": return .text(pick(RandomPredicates.texts))
     case "i": return .int(Int.random(in: -3...5, using: &self))
     case "d": return .real(pick([-1.5, -0.0, 0, 0.5, 1, 2, 3.25, .nan, .infinity, -.infinity]))
+    case "c": return .decimal(Decimal(Int.random(in: -8...8, using: &self)) / pick([1, 4, 10]))
     default: return .int(Int.random(in: 0...1, using: &self))
     }
   }
@@ -44,7 +45,7 @@ private struct RandomPredicates: RandomNumberGenerator {
     var rows = (0..<count).map { _ in
       JudgeRow(
         values: [
-          "s": value("s"), "i": value("i"), "d": value("d"), "b": value("b", missing: 0),
+          "s": value("s"), "i": value("i"), "d": value("d"), "c": value("c"), "b": value("b", missing: 0),
         ])
     }
     for index in rows.indices where chance(70) {
@@ -60,19 +61,29 @@ private struct RandomPredicates: RandomNumberGenerator {
   }
 
   private mutating func number(_ depth: Int, isInner: Bool) -> JudgeExpression {
-    switch Int.random(in: 0..<(depth > 0 ? 9 : 5), using: &self) {
-    case 0, 1: return .attribute(parents: pick([0, 0, 1, 2]), pick(["i", "d", "b"]))
+    switch Int.random(in: 0..<(depth > 0 ? 11 : 5), using: &self) {
+    case 0, 1: return .attribute(parents: pick([0, 0, 1, 2]), pick(["i", "d", "c", "b"]))
     case 2: return .attribute(parents: 0, "i")
-    case 3, 4: return .constant(value(pick(["i", "d"]), missing: 5))
+    case 3, 4: return .constant(value(pick(["i", "d", "c"]), missing: 5))
     case 5, 6:
       return .arithmetic(
         number(depth - 1, isInner: isInner), pick(["+", "-", "*", "/", "%"]),
         number(depth - 1, isInner: isInner))
     case 7: return .figure(pick(["kids", "links"]), "@count", nil)
+    case 8, 9: return bits(depth)
     default:
       return .figure(
-        pick(["kids", "links"]), pick(["@sum", "@avg", "@min", "@max"]), pick(["i", "i", "b"]))
+        pick(["kids", "links"]), pick(["@sum", "@avg", "@min", "@max"]), pick(["i", "i", "c", "b"]))
     }
+  }
+
+  /// Whole numbers only: the bits of others are refused.
+  private mutating func bits(_ depth: Int) -> JudgeExpression {
+    let plain: JudgeExpression =
+      chance(70)
+      ? .attribute(parents: pick([0, 0, 1]), pick(["i", "i", "b"])) : .constant(value("i", missing: 5))
+    if depth == 0 { return plain }
+    return .arithmetic(bits(depth - 1), pick(["&", "|", "^", "<<", ">>"]), plain)
   }
 
   mutating func condition(_ depth: Int, isInner: Bool = false) -> JudgeCondition {
@@ -89,18 +100,18 @@ private struct RandomPredicates: RandomNumberGenerator {
         : pick([.constant(value("s", missing: 5)), .attribute(parents: 1, "s")])
       return .compare(.attribute(parents: pick([0, 0, 1]), "s"), op, right, options: options)
     case 4:
-      let name = pick(["s", "i", "d"])
+      let name = pick(["s", "i", "d", "c"])
       return .isIn(.attribute(parents: pick([0, 1]), name), (0..<3).map { _ in value(name) })
     case 5:
-      let name = pick(["s", "i", "d"])
+      let name = pick(["s", "i", "d", "c"])
       return .between(
         .attribute(parents: pick([0, 1]), name), value(name, missing: 5), value(name, missing: 5))
     case 6:
       return .compare(
-        .attribute(parents: pick([0, 1]), pick(["s", "i", "d"])), pick(["==", "!="]), .constant(.none),
+        .attribute(parents: pick([0, 1]), pick(["s", "i", "d", "c"])), pick(["==", "!="]), .constant(.none),
         options: "")
     case 7:
-      let name = pick(["s", "i", "d"])
+      let name = pick(["s", "i", "d", "c"])
       let options = name == "s" ? pick(["", "[c]", "[cd]"]) : ""
       return .some(
         pick(["ANY", "ALL"]), relation: pick(["kids", "links"]), name: name, pick(orders),
@@ -127,6 +138,7 @@ private struct RandomPredicates: RandomNumberGenerator {
       [
         TestModel.attribute("number", .integer64), TestModel.attribute("s", .string),
         TestModel.attribute("i", .integer32), TestModel.attribute("d", .double),
+        TestModel.attribute("c", .decimal),
         TestModel.attribute("b", .boolean),
       ])
     TestModel.relate(row, "kids", toMany: true, row, "parent")

@@ -144,6 +144,34 @@ struct FilteringTests {
     #expect(counts == [1, 99, 90, 10, 0, 100, 1, 1, 5, 0, 100, 1])
   }
 
+  @Test func `the table of an IN is built once, with the predicate, for whole numbers and keys`() throws {
+    func root(_ type: ValueType, _ values: [Value]) throws -> PreparedPredicate.Node {
+      let source = source(type, [.null], chunkSize: 8)
+      let bound = try BoundPredicate(.isIn("\(type)", values), to: EntityID(0), in: source.schema)
+      return PreparedPredicate(bound, source: source).root
+    }
+    for (type, values) in [
+      (ValueType.int16, [1, 5] as [Value]), (.int32, [1, .bool(true)]), (.int64, [.int(.min), .int(.max)]),
+      (.bool, [true, false]), (.key, [.key(7), .key(3)]),
+    ] {
+      guard case .members(_, .isIn(let kept), let table) = try root(type, values) else {
+        Issue.record("\(type) IN \(values) has no table")
+        continue
+      }
+      #expect(kept == Value.sortedDistinct(values) && table.exceptions.count == kept.count)
+    }
+    // These compare by value, and of nothing there is no table.
+    for (type, values) in [
+      (ValueType.int16, [1, 2.5] as [Value]), (.int32, [.decimal(1)]), (.double, [1, 2]), (.int64, []),
+      (.key, [.key(1), 2]), (.int16, [.key(1)]), (.string, ["x"]),
+    ] {
+      guard case .slot(_, .isIn) = try root(type, values) else {
+        Issue.record("\(type) IN \(values)")
+        continue
+      }
+    }
+  }
+
   @Test func `a chunk whose rows are all deleted has no matches, and AND of nothing is true, OR false`()
     throws
   {
@@ -172,12 +200,23 @@ struct FilteringTests {
         return random.oneIn(4)
           ? .constant(random.value(random.pick([.int16, .int64, .double]))) : .path("\(random.pick(types))")
       }
-      let functions = [
-        "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "bitwiseAnd:with:",
-      ]
+      if random.oneIn(6) { return bits(depth) }
+      let functions = ["add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:"]
       return .function(
-        functions[random.oneIn(3) ? random.below(6) : random.below(3)],
+        functions[random.oneIn(3) ? random.below(5) : random.below(3)],
         [number(depth - 1), number(depth - 1)])
+    }
+    func bits(_ depth: Int) -> ExpressionTree {
+      if depth == 0 {
+        return random.oneIn(4)
+          ? .constant(random.value(random.pick([.int16, .int64])))
+          : .path("\(random.pick([ValueType.int16, .int32, .int64, .bool]))")
+      }
+      let functions = [
+        "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:",
+      ]
+      if random.oneIn(6) { return .function("onesComplement:", [bits(depth - 1)]) }
+      return .function(random.pick(functions), [bits(depth - 1), bits(depth - 1)])
     }
     var failures = Failures()
     for _ in 0..<80 {

@@ -117,6 +117,91 @@ struct BindingTests {
     expectRefusal(.compare("title", .equal, .composite(["a": 1])), at: "{a: 1}", "composite")
   }
 
+  private func number(_ text: String) throws -> PredicateTree {
+    .comparison(.init(try PredicateFormat.parseExpression(text), .equal, .constant(1)))
+  }
+
+  @Test func `functions of a collection don't take one value, nor lists among values`() throws {
+    for name in ["sum:", "count:", "min:", "max:", "average:"] {
+      expectRefusal(try number("\(name)(count)"), at: "count", "needs a collection")
+      expectRefusal(try number("\(name)(3)"), at: "3", "needs a collection")
+      expectRefusal(try number("\(name)({count}, 3)"), at: "\(name)({count}, 3)", "collection")
+      #expect(throws: Never.self) {
+        for arguments in ["{count}", "count, 3", "nil", "{}"] {
+          _ = try BoundPredicate(number("\(name)(\(arguments))"), to: EntityID(0), in: schema)
+        }
+      }
+    }
+    expectRefusal(try number("sum:({count, title})"), at: "sum:({count, title})", "string")
+    // nil is an empty collection.
+    for (text, holds) in [("count:(nil) == 0", true), ("sum:(nil) == 0", true), ("max:(nil) == nil", true)] {
+      let bound = try BoundPredicate(PredicateFormat.parse(text), to: EntityID(0), in: schema)
+      guard case .constant(holds) = bound.root else {
+        Issue.record("\(text): \(bound.root)")
+        continue
+      }
+    }
+  }
+
+  @Test func `bits are only taken of numbers that are sure to be whole`() throws {
+    for text in [
+      "place.lat & 1", "1 | place.lat", "count ^ 2.5", "~place.lat", "count << 0.5", "2.5 >> count",
+      "(count / 2.0) & 1", "sqrt:(count) & 1", "average:({count, 1}) & 1", "(2 ** count) & 1",
+      "CAST(count, 'NSDecimalNumber') & 1", "CAST(title, 'NSNumber') & 1",
+      "(count * count * count) & 1", "TERNARY(count > 1, count, place.lat) & 1", "tags.@avg.x & 1",
+    ] {
+      let tree = try number(text.replacingOccurrences(of: "tags.@avg.x", with: "place.lat"))
+      #expect(throws: StoreError.self, "\(text)") { try BoundPredicate(tree, to: EntityID(0), in: schema) }
+    }
+    expectRefusal(try number("place.lat & 1"), at: "place.lat & 1", "whole")
+    for text in [
+      "count & 1", "count | 2.0", "~place.inner.x", "(count + 1) & 1", "(count * count) ^ 3",
+      "(count & 7) << count", "length:(title) >> 1", "abs:(count - 5) & 1", "modulus:by:(count, 3) & 1",
+      "max:(count, place.inner.x) & 1", "(tags.@count + 1) & 1", "TERNARY(count > 1, count, 7) & 1",
+      "(count / 2) & 1", "count & nil", "sum:({count, count, 1}) & 1", "floor:(count) & 1",
+    ] {
+      #expect(throws: Never.self, "\(text)") {
+        try BoundPredicate(number(text), to: EntityID(0), in: schema)
+      }
+    }
+  }
+
+  /// `wholeBits` promises a size, on which the acceptance of bit operators rests.
+  @Test func `a sum that bits are taken of never leaves Int64`() throws {
+    let values: [Value] = [.int(Int64(Int32.min)), .int(-1), .int(0), .int(Int64(Int32.max))]
+    let rows = values.enumerated().map { TestSource.Row(key: Int64($0 + 1), values: ["count": $1]) }
+    let source = TestSource(schema, ["Note": rows])
+    for text in [
+      "(count * count) & -1", "~(count * count) & -1", "(count + count - 1) | 0", "abs:(count) ^ 0",
+      "(count * 1073741824) | 0", "(count * 2147483647) | 0", "(count / -1) & -1", "(~count - 1) & -1",
+    ] {
+      let tree = PredicateTree.comparison(
+        .init(try PredicateFormat.parseExpression(text), .notEqual, .constant(.null)))
+      let query = try RowQuery(
+        entity: EntityID(0), includesSubentities: true, predicate: tree, source: source)
+      #expect(query.count() == values.count, "\(text)")
+    }
+  }
+
+  @Test func `what is no string differs from every string, with and without options`() throws {
+    let schema = try Schema(
+      SchemaDescription(entities: [.init(name: "N", attributes: [.init("n", .int32), .init("s", .string)])]))
+    let rows = [
+      TestSource.Row(key: 1, values: ["n": 1, "s": "x"]), TestSource.Row(key: 2, values: ["n": 2, "s": "X"]),
+      TestSource.Row(key: 3, values: ["n": 3, "s": "y"]),
+    ]
+    let source = TestSource(schema, ["N": rows])
+    for (text, ids) in [
+      ("TERNARY(n == 1, n, s) !=[c] 'x'", [1, 3]), ("TERNARY(n == 1, n, s) ==[c] 'x'", [2]),
+      ("TERNARY(n == 1, n, s) != 'X'", [1, 3]),
+    ] as [(String, [Int64])] {
+      let found = try RowQuery(
+        entity: EntityID(0), includesSubentities: true, predicate: PredicateFormat.parse(text), source: source
+      )
+      #expect(found.rows(sort: [], offset: 0, limit: nil).ids == ids, "\(text)")
+    }
+  }
+
   @Test func `a tree nested deeper than a hundred`() {
     func nested(_ depth: Int) -> PredicateTree {
       (0..<depth).reduce(.constant(true)) { tree, _ in .not(tree) }

@@ -157,6 +157,43 @@ struct FormatTests {
     #expect(tree == .comparison(.init(.keyPath(["$single"]), .equal, .constant(1))))
   }
 
+  @Test func `a method's name that begins with a NUL is no placeholder`() throws {
+    for format in [
+      "FUNCTION(SELF, \"\\u00009\") == %@", "FUNCTION(SELF, '\\u00000') == %@",
+      "FUNCTION(SELF, '\u{0}0') == 1",
+      "FUNCTION(SELF, '\u{0}') == %@", "FUNCTION(SELF, \"\\u00000\", %@) == 1",
+    ] {
+      let error = #expect(throws: PredicateFormatError.self, "\(format)") {
+        try PredicateFormat.parse(format, arguments: [.constant("length")])
+      }
+      #expect(error?.message.contains("NUL") == true, "\(format)")
+    }
+    // Literals that never become names may begin so.
+    for format in [
+      "CAST(a, '\\u00000') == %@", "a['\\u00000'] == %@", "'\\u00000' == %@", "{'\\u00000'} == %@",
+    ] {
+      let tree = try PredicateFormat.parse(format, arguments: [.constant("x")])
+      #expect(tree.canonicalFormat.contains("\"\u{0}0\""), "\(format)")
+    }
+  }
+
+  @Test func `a placeholder for a method's name takes a string`() throws {
+    for placeholder in ["%@", "%s"] {
+      let format = "FUNCTION(SELF, \(placeholder), 1) == 2"
+      #expect(
+        try PredicateFormat.parse(format, arguments: [.constant("f:")])
+          == PredicateFormat.parse("FUNCTION(SELF, 'f:', 1) == 2"))
+      for argument in [.constant(3), .keyPath(["f"]), .constant("")] as [ExpressionTree] {
+        #expect(throws: PredicateFormatError.self) {
+          try PredicateFormat.parse(format, arguments: [argument])
+        }
+      }
+    }
+    #expect(throws: PredicateFormatError.self) {
+      try PredicateFormat.parse("FUNCTION(SELF, %d) == 2", arguments: [.constant(3)])
+    }
+  }
+
   @Test func `the same format with other arguments gives other trees: what is cached is a template`() throws {
     for round in 0..<2000 {
       let format = "cached\(round % 1500) == %@ AND b == %@"

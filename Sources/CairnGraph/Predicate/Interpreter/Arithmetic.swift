@@ -80,10 +80,10 @@ enum Arithmetic {
       NSDecimalRound(&whole, &quotient, 0, quotient < 0 ? .up : .down)
       return .decimal(x - whole * y)
     case .power:
-      if let exponent = Int(exactly: NSDecimalNumber(decimal: y).doubleValue), (0...1000).contains(exponent) {
-        return .decimal(pow(x, exponent))
+      if let exponent = Value.decimal(y).wholeNumber, (0...1000).contains(exponent) {
+        return .decimal(pow(x, Int(exponent)))
       }
-      return .double(apply(op, Number.decimal(x).double, Number.decimal(y).double))
+      return .double(apply(op, x.nearestDouble, y.nearestDouble))
     }
   }
 
@@ -120,14 +120,14 @@ enum Arithmetic {
       switch self {
       case .integer(let x): Double(x)
       case .double(let x): x
-      case .decimal(let x): Double(x.description) ?? .nan
+      case .decimal(let x): x.nearestDouble
       }
     }
 
     var decimal: Decimal {
       switch self {
       case .integer(let x): Decimal(x)
-      case .double(let x): Decimal(x)
+      case .double(let x): Decimal(nearest: x)
       case .decimal(let x): x
       }
     }
@@ -145,7 +145,7 @@ enum Statistics {
 
   /// nil counts as 0, in the divisor too. 0 of nothing.
   static func averageWithNilAsZero(_ values: [Value]) throws -> Value {
-    if values.isEmpty { return .int(0) }
+    if values.isEmpty { return .double(0) }
     let total = try sum(values)
     if case .decimal = total { return try Arithmetic.apply(.divide, total, .int(Int64(values.count))) }
     return try Arithmetic.apply(.divide, total, .double(Double(values.count)))

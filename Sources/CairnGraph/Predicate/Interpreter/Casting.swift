@@ -18,7 +18,7 @@ enum Casting {
     switch name {
     case "NSNumber": return .value(try number(value, operand))
     case "NSDecimalNumber": return .value(try decimal(value, operand))
-    case "NSString": return .value(.string(text(value)))
+    case "NSString": return .value(.string(value.castText))
     case "NSDate": return .value(try date(value, operand))
     case "NSURL": return .value(try uri(value, operand))
     case "NSUUID": return .value(try uuid(value, operand))
@@ -77,18 +77,6 @@ enum Casting {
     case .data: return value
     case .string(let x): return .data(Data(x.utf8))
     default: throw refusal(operand, "NSData")
-    }
-  }
-
-  /// A value as text that shows nothing but the value.
-  static func text(_ value: Value) -> String {
-    switch value {
-    case .string(let x), .uri(let x): x
-    case .bool(let x): x ? "1" : "0"
-    case .date(let x): x.description
-    case .uuid(let x): x.uuidString
-    case .data(let x): x.description
-    default: value.description
     }
   }
 }

@@ -89,8 +89,7 @@ enum FunctionTable {
     case "uppercase:": return .value(.string(try string(name, operand).uppercased()))
     case "lowercase:": return .value(.string(try string(name, operand).lowercased()))
     case "canonical:":
-      let folding: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive]
-      return .value(.string(try string(name, operand).folding(options: folding, locale: nil)))
+      return .value(ValueFunction.canonical.apply([.string(try string(name, operand))]))
     case "length:": return .value(.int(Int64(try string(name, operand).utf16.count)))
     case "onesComplement:": return .value(.int(~(try integer(name, operand))))
     case "randomn:":
@@ -216,12 +215,8 @@ enum FunctionTable {
   }
 
   private static func integer(_ name: String, _ operand: Operand) throws -> Int64 {
-    switch try number(name, operand) {
-    case .integer(let x): return x
-    case .double(let x): if let whole = Int64(exactly: x) { return whole }
-    case .decimal(let x):
-      if let whole = Int64(exactly: NSDecimalNumber(decimal: x).doubleValue) { return whole }
-    }
+    _ = try number(name, operand)
+    if case .value(let value) = operand, let whole = value.wholeNumber { return whole }
     throw PredicateEvaluationError(.unsupportedTypes, "\(name) needs a whole number")
   }
 }

@@ -7,7 +7,7 @@ import Foundation
 
 enum PredicateSelectors {
   /// Called with as many arguments as the selector has colons.
-  typealias Body = (_ target: Operand, _ arguments: [Operand]) throws -> Operand
+  typealias Body = @Sendable (_ target: Operand, _ arguments: [Operand]) throws -> Operand
 
   /// nil where the target's type has no such selector.
   static func body(of selector: String, for target: Operand) -> Body? {
@@ -25,14 +25,13 @@ enum PredicateSelectors {
     }
   }
 
-  // Each table is constant, and its functions have no state.
-  private nonisolated(unsafe) static let strings: [String: Body] = plainStrings.mapValues { body in
+  private static let strings: [String: Body] = plainStrings.mapValues { body -> Body in
     { target, _ in try body(target) }
   }.merging(
-    stringsWithArgument.mapValues { body in { target, arguments in try body(target, arguments[0]) } }
+    stringsWithArgument.mapValues { body -> Body in { target, arguments in try body(target, arguments[0]) } }
   ) { $1 }.merging(stringReplacements) { $1 }
 
-  private nonisolated(unsafe) static let plainStrings: [String: (Operand) throws -> Operand] = [
+  private static let plainStrings: [String: @Sendable (Operand) throws -> Operand] = [
     "uppercaseString": { .string(try text($0).uppercased()) },
     "lowercaseString": { .string(try text($0).lowercased()) },
     "capitalizedString": { .string(try text($0).capitalized) },
@@ -53,7 +52,7 @@ enum PredicateSelectors {
     "boolValue": { .bool(NSString(string: try text($0)).boolValue) },
   ]
 
-  private nonisolated(unsafe) static let stringsWithArgument: [String: (Operand, Operand) throws -> Operand] =
+  private static let stringsWithArgument: [String: @Sendable (Operand, Operand) throws -> Operand] =
     [
       "stringByAppendingString:": { .string(try text($0) + text($1)) },
       "stringByAppendingPathComponent:": {
@@ -77,14 +76,14 @@ enum PredicateSelectors {
       },
     ]
 
-  private nonisolated(unsafe) static let stringReplacements: [String: Body] = [
+  private static let stringReplacements: [String: Body] = [
     "stringByReplacingOccurrencesOfString:withString:": { target, arguments in
       .string(
         try text(target).replacingOccurrences(of: text(arguments[0]), with: text(arguments[1])))
     }
   ]
 
-  private nonisolated(unsafe) static let numbers: [String: Body] = [
+  private static let numbers: [String: Body] = [
     "intValue": { target, _ in .value(try whole(target)) },
     "integerValue": { target, _ in .value(try whole(target)) },
     "longLongValue": { target, _ in .value(try whole(target)) },
@@ -92,7 +91,7 @@ enum PredicateSelectors {
     "floatValue": { target, _ in .value(.float(Float(try number(target).double))) },
     "boolValue": { target, _ in .bool(try number(target).double != 0) },
     "decimalValue": { target, _ in .value(.decimal(try number(target).decimal)) },
-    "stringValue": { target, _ in .string(Casting.text(try value(target))) },
+    "stringValue": { target, _ in .string(try value(target).castText) },
     "compare:": { .int(try order($0, $1[0])) },
     "isEqualToNumber:": { .bool($0 == $1[0]) },
     "decimalNumberByAdding:": { try decimal(.add, $0, $1[0]) },
@@ -101,7 +100,7 @@ enum PredicateSelectors {
     "decimalNumberByDividingBy:": { try decimal(.divide, $0, $1[0]) },
   ]
 
-  private nonisolated(unsafe) static let dates: [String: Body] = [
+  private static let dates: [String: Body] = [
     "timeIntervalSinceReferenceDate": { target, _ in
       .value(.double(try date(target).timeIntervalSinceReferenceDate))
     },
@@ -119,7 +118,7 @@ enum PredicateSelectors {
     "compare:": { .int(try order($0, $1[0])) },
   ]
 
-  private nonisolated(unsafe) static let urls: [String: Body] = [
+  private static let urls: [String: Body] = [
     "absoluteString": { target, _ in .string(try url(target).absoluteString) },
     "host": { target, _ in .optional(try url(target).host) },
     "scheme": { target, _ in .optional(try url(target).scheme) },
@@ -131,7 +130,7 @@ enum PredicateSelectors {
     "pathExtension": { target, _ in .string(try url(target).pathExtension) },
   ]
 
-  private nonisolated(unsafe) static let collections: [String: Body] = [
+  private static let collections: [String: Body] = [
     "count": { target, _ in .int(target.elements?.count ?? 0) },
     "firstObject": { target, _ in target.elements?.first ?? .none },
     "lastObject": { target, _ in target.elements?.last ?? .none },
@@ -147,7 +146,7 @@ enum PredicateSelectors {
     "containsObject:": { .bool(try OperandComparison(.contains, []).holds($0, $1[0])) },
     "componentsJoinedByString:": { target, arguments in
       let texts = (target.elements ?? []).map { element -> String in
-        if case .value(let value) = element { return Casting.text(value) }
+        if case .value(let value) = element { return value.castText }
         return element.any.map { String(describing: $0) } ?? ""
       }
       return .string(texts.joined(separator: try text(arguments[0])))
@@ -155,13 +154,13 @@ enum PredicateSelectors {
     "reversedArray": { target, _ in .list((target.elements ?? []).reversed()) },
   ]
 
-  private nonisolated(unsafe) static let dictionaries: [String: Body] = [
+  private static let dictionaries: [String: Body] = [
     "count": { target, _ in .int(target.elements?.count ?? 0) },
     "allValues": { target, _ in .list(target.elements ?? []) },
     "objectForKey:": { try FunctionTable.call("objectFrom:withIndex:", [$0, $1[0]]) },
   ]
 
-  private nonisolated(unsafe) static let any: [String: Body] = [
+  private static let any: [String: Body] = [
     "self": { target, _ in target },
     "description": text,
     "isEqual:": { .bool($0 == $1[0]) },
@@ -170,7 +169,7 @@ enum PredicateSelectors {
   // MARK: Parts
 
   private static let text: @Sendable (Operand, [Operand]) throws -> Operand = { target, _ in
-    if case .value(let value) = target { return .string(Casting.text(value)) }
+    if case .value(let value) = target { return .string(value.castText) }
     return .string(target.any.map { String(describing: $0) } ?? "")
   }
 

@@ -13,6 +13,8 @@ enum FormatPlaceholder: Sendable {
   case number
   /// `%c`, `%s`, `%S`.
   case text
+  /// A placeholder for a string where FUNCTION has the name of a method.
+  case selector
 
   init?(letter: UInt8) {
     switch letter {
@@ -41,7 +43,8 @@ enum FormatPlaceholder: Sendable {
     switch (self, argument) {
     case (.any, _): return true
     case (.number, .constant(let value)): return value.family == .number
-    case (.key, .constant(.string(let text))): return !text.isEmpty
+    case (.key, .constant(.string(let text))), (.selector, .constant(.string(let text))):
+      return !text.isEmpty
     case (.text, .constant(.string)), (.text, .constant(.int)): return true
     default: return false
     }
@@ -53,6 +56,7 @@ enum FormatPlaceholder: Sendable {
     case .key: "a string that names a key path"
     case .number: "a number"
     case .text: "a string"
+    case .selector: "a string that names a method"
     }
   }
 }

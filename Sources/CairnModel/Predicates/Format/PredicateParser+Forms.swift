@@ -75,12 +75,7 @@ extension PredicateParser {
     let (target, depth) = try argument()
     try expect(.comma, ",")
     let start = token
-    let selector: String
-    switch try argument().0 {
-    case .constant(.string(let text)): selector = text
-    case .variable(let marker) where FormatPlaceholder.number(of: marker) != nil: selector = marker
-    default: throw lexer.error("FUNCTION needs the name of a method as its second argument", at: start.start)
-    }
+    let selector = try selector(try argument().0, at: start)
     var arguments: [ExpressionTree] = []
     var argumentDepth = 0
     if token.kind == .comma {
@@ -91,5 +86,23 @@ extension PredicateParser {
     }
     return .expression(
       .call(target, selector: selector, arguments), depth: try deeper(max(depth, argumentDepth)))
+  }
+
+  /// A literal, or the hole of a placeholder for one.
+  private mutating func selector(_ tree: ExpressionTree, at start: PredicateToken) throws -> String {
+    switch tree {
+    case .constant(.string(let text)):
+      // It would be taken for a hole.
+      guard text.utf8.first != 0 else {
+        throw lexer.error("the name of a method doesn't begin with a NUL", at: start.start)
+      }
+      return text
+    case .variable(let marker):
+      guard let number = FormatPlaceholder.number(of: marker), holes[number].kind != .number else { break }
+      holes[number].kind = .selector
+      return marker
+    default: break
+    }
+    throw lexer.error("FUNCTION needs the name of a method as its second argument", at: start.start)
   }
 }
