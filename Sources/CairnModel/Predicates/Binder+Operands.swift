@@ -146,7 +146,7 @@ extension Binder {
         }
       }
     }
-    if function.isOfBits, !operands.allSatisfy({ $0.wholeBits != nil }) {
+    if function.isOfBits, !operands.allSatisfy(\.isSurelyWhole) {
       throw beyond("\(name) needs numbers that are sure to be whole", tree.canonicalFormat)
     }
     return Binder.folded(.function(function, operands))

@@ -25,12 +25,21 @@ package indirect enum BoundExpression: Sendable {
     }
   }
 
+  /// Whether an operation on bits can take it, whatever the row.
+  var isSurelyWhole: Bool {
+    if case .constant(let value) = self { return value.isNull || value.wholeNumber != nil }
+    return wholeBits != nil
+  }
+
   /// A number of bits that holds the magnitude of all that can come of it: each is nil, or a whole number from
   /// -2^bits to 2^bits within Int64. nil where something else can come: fractions, or doubles for want of room.
   var wholeBits: Int? {
     switch self {
     case .constant(.null): return 0
-    case .constant(let value): return value.wholeNumber.map { 64 - $0.magnitude.leadingZeroBitCount }
+    // A double or a decimal would make others of the same type.
+    case .constant(.int(let x)): return 64 - x.magnitude.leadingZeroBitCount
+    case .constant(.bool): return 1
+    case .constant: return nil
     case .path(let path):
       switch path.type {
       case .bool: return 1
@@ -42,7 +51,7 @@ package indirect enum BoundExpression: Sendable {
     case .conditional(_, let first, let second):
       guard let a = first.wholeBits, let b = second.wholeBits else { return nil }
       return Swift.max(a, b)
-    case .aggregate(.count, _, _): return 62
+    case .aggregate(.count, _, _): return 48
     case .aggregate(.min, _, let value), .aggregate(.max, _, let value): return value.wholeBits
     case .aggregate: return nil
     case .function(let function, let arguments): return BoundExpression.wholeBits(function, arguments)
@@ -50,7 +59,13 @@ package indirect enum BoundExpression: Sendable {
   }
 
   private static func wholeBits(_ function: ValueFunction, _ arguments: [BoundExpression]) -> Int? {
-    if function == .length || function == .count { return 62 }
+    if function == .length || function == .count { return 48 }
+    if function.isOfBits {
+      guard arguments.allSatisfy(\.isSurelyWhole) else { return nil }
+      // Constants like 2.0 are taken for the whole numbers that they are.
+      let most = arguments.map { $0.wholeBits ?? 63 }.max() ?? 0
+      return function == .shiftLeft || function == .shiftRight ? 63 : Swift.min(most + 1, 63)
+    }
     var bits: [Int] = []
     for argument in arguments {
       guard let next = argument.wholeBits else { return nil }
@@ -59,8 +74,6 @@ package indirect enum BoundExpression: Sendable {
     let most = bits.max() ?? 0
     let room: Int
     switch function {
-    case .and, .or, .xor, .complement: return Swift.min(most + 1, 63)
-    case .shiftLeft, .shiftRight: return 63
     case .modulus, .ceiling, .floor, .truncate, .noindex, .toNumber, .min, .max: return most
     case .add, .subtract: room = most + 1
     case .sum: room = most + (arguments.count < 2 ? 0 : 64 - (arguments.count - 1).leadingZeroBitCount)

@@ -114,7 +114,7 @@ import class CairnGraph.NSExpression
   }
 
   @Test func `bits of what may have a fraction are left to objects, which refuse a fraction`() throws {
-    let whole = try Stack()
+    let whole = try Stack(TestModel.makeSample())
     func fetch(_ height: Double, _ format: String) throws -> Int {
       let sample = Sample(context: whole.context)
       sample.double = height

@@ -236,12 +236,9 @@ import class CairnGraph.NSExpression
         #expect(throws: EncodingError.self, "\(tree)") { try JSONEncoder().encode(predicate) }
       }
     }
-    let call = ExpressionTree.call(.evaluatedObject, selector: "\u{0}0", [])
-    #expect(throws: EncodingError.self) {
-      try JSONEncoder().encode(NSPredicate(PredicateTree.comparison(.init(call, .equal, one))))
-    }
     for format in [
-      "FUNCTION(a, 'any selector \\\" at all') == 1", "$x.#first.a == SUBQUERY(k, $k, $k.a == 1).@count",
+      "FUNCTION(a, '\\u00000') == 1", "FUNCTION(a, 'any selector \\\" at all') == 1",
+      "$x.#first.a == SUBQUERY(k, $k, $k.a == 1).@count",
       "SELF.#SELF == ($z := 3)", "CAST(a, 'NSDate') < now() AND -a == sum:({a, b}) ** 2",
       "#self[#FIRST] == 1",
     ] {
@@ -260,15 +257,11 @@ import class CairnGraph.NSExpression
       archiver.finishEncoding()
       let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
       unarchiver.decodingFailurePolicy = .setErrorAndReturn
-      let predicate = NSPredicate(coder: unarchiver)
-      if let error = unarchiver.error { throw error }
-      return predicate
+      return NSPredicate(coder: unarchiver)
     }
     let wanted = NSPredicate(format: "a == -5")
     #expect(try read(version: nil) == wanted && read(version: 1) == wanted)
-    for version in [0, 2, -1] {
-      #expect(throws: (any Error).self, "\(version)") { try read(version: version) }
-    }
+    for version in [0, 2, -1] { #expect(try read(version: version) == nil, "\(version)") }
     let archiver = NSKeyedArchiver(requiringSecureCoding: true)
     wanted.encode(with: archiver)
     archiver.finishEncoding()

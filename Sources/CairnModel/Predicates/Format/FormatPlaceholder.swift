@@ -1,7 +1,7 @@
 // The places of a format string that arguments go to.
 //
-// In a parsed template a hole stands as a variable or as a step of a key path whose name begins with a NUL, which
-// no name in a text can; the number of the hole follows.
+// In a parsed template a hole stands as a variable, a step of a key path or a selector whose name begins with a NUL;
+// the number of the hole follows. No name in a text begins so but a selector, which is a string: that is escaped.
 
 /// What an argument has to be.
 enum FormatPlaceholder: Sendable {
@@ -36,6 +36,13 @@ enum FormatPlaceholder: Sendable {
   @inline(__always)
   static func number(of name: String) -> Int? {
     name.utf8.first == 0 ? Int(name.dropFirst()) : nil
+  }
+
+  /// A literal name that begins with a NUL, so that it isn't read as a marker.
+  static func escaped(_ name: String) -> String { "\u{0}" + name }
+
+  static func unescaped(_ name: String) -> String {
+    name.utf8.starts(with: [0, 0]) ? String(name.unicodeScalars.dropFirst()) : name
   }
 
   /// What stands in the place of the hole for `argument`; nil if it doesn't fit.

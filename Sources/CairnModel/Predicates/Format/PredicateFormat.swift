@@ -20,7 +20,7 @@ public enum PredicateFormat {
     }
     var parser = try PredicateParser(format)
     let tree = try parser.parsePredicate()
-    let template = FormatTemplate(format: format, root: .predicate(tree), holes: parser.holes)
+    let template = FormatTemplate(format: format, root: .predicate(tree), holes: parser.holes, hasEscapes: parser.hasEscapes)
     cache.keep(template)
     return try template.filled(tree, with: arguments)
   }
@@ -34,7 +34,7 @@ public enum PredicateFormat {
     }
     var parser = try PredicateParser(format)
     let tree = try parser.parseExpression()
-    let template = FormatTemplate(format: format, root: .expression(tree), holes: parser.holes)
+    let template = FormatTemplate(format: format, root: .expression(tree), holes: parser.holes, hasEscapes: parser.hasEscapes)
     cache.keep(template)
     return try template.filled(tree, with: arguments)
   }
@@ -58,15 +58,16 @@ struct FormatTemplate: Sendable {
   let format: String
   let root: Root
   let holes: [Hole]
+  let hasEscapes: Bool
 
   func filled(_ tree: PredicateTree, with arguments: [ExpressionTree]) throws -> PredicateTree {
-    if holes.isEmpty { return tree }
+    if holes.isEmpty, !hasEscapes { return tree }
     try check(arguments)
     return fill(tree, arguments)
   }
 
   func filled(_ tree: ExpressionTree, with arguments: [ExpressionTree]) throws -> ExpressionTree {
-    if holes.isEmpty { return tree }
+    if holes.isEmpty, !hasEscapes { return tree }
     try check(arguments)
     return fill(tree, arguments)
   }
@@ -115,13 +116,15 @@ struct FormatTemplate: Sendable {
       return name == PredicateFunctions.cast
         ? .cast(filled[0], to: filled[1]) : .function(name, filled)
     case .call(let target, let selector, let parts):
-      var selector = selector
+      let name: String
       if let number = FormatPlaceholder.number(of: selector),
         case .constant(.string(let text)) = arguments[number]
       {
-        selector = text
+        name = text
+      } else {
+        name = FormatPlaceholder.unescaped(selector)
       }
-      return .call(fill(target, arguments), selector: selector, parts.map { fill($0, arguments) })
+      return .call(fill(target, arguments), selector: name, parts.map { fill($0, arguments) })
     case .element(let collection, .at(let index)):
       return .element(of: fill(collection, arguments), .at(fill(index, arguments)))
     case .element(let collection, let index): return .element(of: fill(collection, arguments), index)

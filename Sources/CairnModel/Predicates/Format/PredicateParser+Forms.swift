@@ -92,11 +92,9 @@ extension PredicateParser {
   private mutating func selector(_ tree: ExpressionTree, at start: PredicateToken) throws -> String {
     switch tree {
     case .constant(.string(let text)):
-      // It would be taken for a hole.
-      guard text.utf8.first != 0 else {
-        throw lexer.error("the name of a method doesn't begin with a NUL", at: start.start)
-      }
-      return text
+      guard text.utf8.first == 0 else { return text }
+      hasEscapes = true
+      return FormatPlaceholder.escaped(text)
     case .variable(let marker):
       guard let number = FormatPlaceholder.number(of: marker), holes[number].kind != .number else { break }
       holes[number].kind = .selector

@@ -35,6 +35,8 @@ struct PredicateParser {
   var previous: PredicateToken?
   var nesting = 0
   var holes: [FormatTemplate.Hole] = []
+  /// Whether a name in the tree is `FormatPlaceholder.escaped`.
+  var hasEscapes = false
 
   init(_ format: String) throws {
     lexer = PredicateLexer(format)
