@@ -9,7 +9,7 @@ public import Foundation
 ///     let note = Note(context: container.viewContext)
 ///
 /// Sendable: everything is constant but `persistentStoreDescriptions`, which is written before the stores are
-/// loaded, by whoever made the container.
+/// loaded, by whoever made the container, and what `loaded` keeps behind its lock.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
   public final let name: String
   public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
@@ -48,9 +48,13 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     self.init(name: name, managedObjectModel: model)
   }
 
-  /// Cairn's own: a container whose store is in memory and loaded. Throws what loading it reports.
+  /// Cairn's own: a container whose store is in memory and loaded, whatever stands behind `NSSQLiteStoreType`.
+  /// Throws what loading it reports.
   public static func inMemory(name: String, model: NSManagedObjectModel) throws -> NSPersistentContainer {
     let container = NSPersistentContainer(name: name, managedObjectModel: model)
+    let description = NSPersistentStoreDescription()
+    description.type = NSInMemoryStoreType
+    container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
     if let failure { throw failure }
@@ -66,13 +70,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     #if canImport(Darwin)
       let base = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
     #else
-      let given = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap {
-        $0.hasPrefix("/") ? $0 : nil
-      }
       let home = FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
-      let base = given.map { URL(fileURLWithPath: $0, isDirectory: true) } ?? home
+      let base = ProgramDirectory.base("XDG_DATA_HOME") ?? home
     #endif
-    return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+    return ProgramDirectory.url(in: base)
   }
 
   /// Opens the stores of the descriptions, and calls `block` for each with what went wrong if something did: on

@@ -17,6 +17,8 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
   var beforeSnapshot: (() throws -> Void)?
   var failsCommits = false
   var spoilsRows = false
+  /// Run before it closes.
+  var onClose: () throws -> Void = {}
 
   init(schema: Schema) { store = MemoryStore(schema: schema) }
 
@@ -81,7 +83,11 @@ final class FailingStore: PersistentStore, @unchecked Sendable {
 
   func history(after generation: Generation) throws -> [Commit] { try store.history(after: generation) }
   func purgeHistory(through generation: Generation) throws { try store.purgeHistory(through: generation) }
-  func close() throws { try store.close() }
+
+  func close() throws {
+    try onClose()
+    try store.close()
+  }
 }
 
 @Suite struct StoreFailureTests {

@@ -19,6 +19,9 @@ enum MemoryStores {
 
   static func isShared(_ url: URL) -> Bool { url.isFileURL && url.path.hasPrefix("/dev/null/") }
 
+  /// Whether somebody holds a shared store of that name.
+  static func isOpen(_ url: URL) -> Bool { shared.withLock { $0[url.path]?.store != nil } }
+
   /// Opens the store. A shared one lives for as long as somebody holds it. Throws 134020 when it was made with
   /// a different model.
   static func open(_ request: StoreFactory.Request) throws -> any PersistentStore {

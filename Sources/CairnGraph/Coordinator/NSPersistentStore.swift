@@ -116,7 +116,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         store.metadata.userEntries = NSPersistentStore.userEntries(entries)
         return
       }
-      // Copied into Foundation's own values at the edge: nobody else changes them.
+      // The dictionary is a copy; whoever sets it doesn't change its entries any more.
       nonisolated(unsafe) let kept = entries
       state.withLock { $0.metadata = kept }
       if let text = entries[NSStoreUUIDKey] as? String { identifier = text }

@@ -12,8 +12,10 @@ extension NSPersistentStoreCoordinator {
   /// told that a store was added, that the old one is about to go, what became of each ID
   /// (`NSUUIDChangedPersistentStoresKey`), once more that it is about to go, and that it was removed.
   ///
-  /// Throws as `addPersistentStore`, and 134110 when the rows can't be copied; the old store is untouched then,
-  /// and what was made of the new one is removed. Costs one pass over the store, and memory for its keys.
+  /// Throws as `addPersistentStore`; 134070 for a store that isn't the coordinator's or is being removed; 516 when
+  /// there is something at `storeURL` already; and 134110 when the rows can't be copied: the old store is untouched
+  /// then, and what was made of the new one is removed. Only what the old store throws as it is closed comes after
+  /// the move: the new one stands in its place then. Costs one pass over the store, and memory for its keys.
   @discardableResult
   public final func migratePersistentStore(
     _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -27,29 +29,70 @@ extension NSPersistentStoreCoordinator {
   public final func migratePersistentStore(
     _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
   ) throws -> NSPersistentStore {
-    try requireOwn(store)
-    try requireUnused(URL)
-    let new = try open(storeType, store.configurationName, URL, options)
-    let moved: [StoreCopier.Moved]
+    try claimRemoval(store)
+    let copy: (store: NSPersistentStore, ids: [NSManagedObjectID])
     do {
-      moved = try copyRows(from: store, to: new)
+      copy = try claiming(URL) {
+        let copy = try makeCopy(of: store, at: URL, storeType, options)
+        change { $0.append(copy.store) }
+        return copy
+      }
     } catch {
-      try? new.store.close()
-      try? destroyPersistentStore(at: URL, ofType: storeType)
-      throw NSError.coreData(
-        NSMigrationError, "the store couldn't be moved to \(URL.path): \(error)",
-        [NSUnderlyingErrorKey: error])
+      releaseRemoval(store)
+      throw error
     }
-    change { $0.append(new) }
-    new.didAdd(to: self)
-    post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [new]])
+    copy.store.didAdd(to: self)
+    post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [copy.store]])
     postWillRemove(store)
-    let changed: [Any] = [store, new, try idPairs(moved, store, new)]
+    let changed: [Any] = [store, copy.store, copy.ids]
     post(.NSPersistentStoreCoordinatorStoresDidChange, [NSUUIDChangedPersistentStoresKey: changed])
     postWillRemove(store)
     try takeAway(store)
-    post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
-    return new
+    return copy.store
+  }
+
+  /// A new store with everything that `store` has, and each old ID followed by the new one. Where it fails, what
+  /// it made at the URL is removed, and nothing else: there was nothing there.
+  private final func makeCopy(
+    of store: NSPersistentStore, at url: URL, _ type: String, _ options: [AnyHashable: Any]?
+  ) throws -> (store: NSPersistentStore, ids: [NSManagedObjectID]) {
+    try requireNothing(at: url, type)
+    let new = try open(type, store.configurationName, url, options)
+    do {
+      return (new, try idPairs(try copyRows(from: store, to: new), store, new))
+    } catch {
+      try? close(new)
+      // One in memory goes with its last holder.
+      if !MemoryStores.isMemory(url) { try? destroyPersistentStore(at: url, ofType: type) }
+      throw NSError.coreData(
+        NSMigrationError, "the store couldn't be moved to \(url.path): \(error)",
+        [NSUnderlyingErrorKey: error])
+    }
+  }
+
+  /// Throws 516 when a store of the type would find something at the URL.
+  private final func requireNothing(at url: URL, _ type: String) throws {
+    let isFree =
+      if MemoryStores.isMemory(url) {
+        !MemoryStores.isOpen(url)
+      } else {
+        switch try StoreRegistry.kind(for: type) {
+        case .factory(let factory):
+          factory.files.map { !isFile(url) && (try? $0.metadata(url)) == nil } ?? true
+        case .custom(let type):
+          !isFile(url) && (try? type.metadataForPersistentStore(with: url)) == nil
+        }
+      }
+    if isFree { return }
+    throw NSError.coreData(
+      CocoaError.Code.fileWriteFileExists.rawValue,
+      "there is something at \(url.path) already: destroy or remove it first, or move the store elsewhere",
+      [NSFilePathErrorKey: url.path])
+  }
+
+  /// Whether there is a file, a directory or a link of that name, whatever it leads to.
+  private final func isFile(_ url: URL) -> Bool {
+    url.isFileURL && (try? FileManager.default.attributesOfItem(atPath: url.path)) != nil
   }
 
   private final func copyRows(

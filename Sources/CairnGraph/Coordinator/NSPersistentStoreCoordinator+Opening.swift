@@ -97,13 +97,6 @@ extension NSPersistentStoreCoordinator {
       [NSFilePathErrorKey: url.path, "reason": "Attempt to open missing file read only"])
   }
 
-  /// Throws 134080 when a store at the URL is open. Two unnamed stores in memory are two.
-  final func requireUnused(_ url: URL?) throws {
-    guard let url, url.path != "/dev/null", persistentStore(for: url) != nil else { return }
-    throw NSError.coreData(
-      NSPersistentStoreOpenError, "the store at \(url.path) is open already in this coordinator")
-  }
-
   final func compiledModel() throws -> CompiledModel {
     do {
       return try managedObjectModel.compiled()

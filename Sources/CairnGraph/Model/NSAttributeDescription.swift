@@ -4,6 +4,8 @@ import CairnModel
 import Foundation
 
 /// A property that holds a value.
+///
+/// Sendable: as `NSPropertyDescription`.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
   /// `integer32` unless set.
   public final var type = AttributeType.integer32 {
@@ -78,6 +80,8 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
 /// element in predicates and sort keys.
 ///
 /// Default values and validation stand with the elements, which may be composite themselves.
+///
+/// Sendable: as `NSPropertyDescription`.
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   public final var elements: [NSAttributeDescription] = [] { willSet { requireMutable() } }
 

@@ -8,6 +8,8 @@ import Foundation
 /// (`items.@count`, `items.@sum.price`), or the time of the save (`now()`).
 ///
 /// An object shows the new value after a save and a refresh.
+///
+/// Sendable: as `NSPropertyDescription`.
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
   /// What the value is computed from. Another form than those above is a fault of the model.
   public final var derivationExpression: NSExpression? { willSet { requireMutable() } }

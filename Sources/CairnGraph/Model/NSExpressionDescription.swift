@@ -4,6 +4,8 @@ import Foundation
 
 /// Something to compute in a fetch, as one of its `propertiesToFetch`, or to keep in an index. Never a property of
 /// an entity.
+///
+/// Sendable: as `NSPropertyDescription`.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
   /// What is computed. It has to be set before the description is used.
   public final var expression: NSExpression? { willSet { requireMutable() } }

@@ -7,6 +7,8 @@ import Foundation
 ///
 /// In the request's predicate `$FETCH_SOURCE` is the object that is asked, and `$FETCHED_PROPERTY` this
 /// description. It is never stored, and can't be used in predicates of fetch requests.
+///
+/// Sendable: as `NSPropertyDescription`.
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
   /// What is fetched. It must not be changed once the model is in use.
   public final var fetchRequest: NSFetchRequest<NSFetchRequestResult>? { willSet { requireMutable() } }

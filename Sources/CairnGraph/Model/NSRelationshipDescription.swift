@@ -11,6 +11,8 @@ public enum NSDeleteRule: UInt, Sendable {
 }
 
 /// A property that leads to one object or to many of another entity.
+///
+/// Sendable: as `NSPropertyDescription`.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
   /// Held by the model, not by the relationship. An entity that isn't in the model is exchanged for the model's
   /// entity of the same name when the model's entities are set.

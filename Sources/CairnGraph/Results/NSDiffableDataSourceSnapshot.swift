@@ -176,7 +176,9 @@ import Foundation
       sectionsByItem.reserveCapacity(sectionsByItem.count + identifiers.count)
       for item in identifiers {
         guard sectionsByItem.updateValue(sections[section].identifier, forKey: item) == nil else {
-          fatalError("Fatal: supplied item identifiers are not unique: \(item)")
+          fatalError(
+            "Fatal: supplied item identifiers are not unique: \(item); pass each once, and move or delete one that "
+              + "is there already")
         }
       }
       sections[section].items.insert(contentsOf: identifiers, at: index)
@@ -193,7 +195,9 @@ import Foundation
       sections.insert(contentsOf: identifiers.map { Section(identifier: $0) }, at: index)
       renumber()
       guard indexes.count == sections.count else {
-        fatalError("Fatal: supplied section identifiers are not unique: \(identifiers)")
+        fatalError(
+          "Fatal: supplied section identifiers are not unique: \(identifiers); pass each once, and move or delete "
+            + "one that is there already")
       }
     }
 
@@ -210,24 +214,28 @@ import Foundation
 
     private func requireIndex(_ identifier: SectionIdentifierType) -> Int {
       guard let index = indexes[identifier] else {
-        fatalError("Invalid section identifier for section specified by caller: \(identifier)")
+        fatalError(
+          "Invalid section identifier for section specified by caller: \(identifier); append the section first, or "
+            + "ask whether it is there with indexOfSection(_:)")
       }
       return index
     }
 
     private func requireSection(of identifier: ItemIdentifierType) -> Int {
-      guard let section = sectionsByItem[identifier] else {
-        fatalError("Invalid item identifier specified by caller: \(identifier)")
-      }
+      guard let section = sectionsByItem[identifier] else { noItem(identifier) }
       return requireIndex(section)
     }
 
     private func requirePlace(_ identifier: ItemIdentifierType) -> (section: Int, item: Int) {
       let section = requireSection(of: identifier)
-      guard let item = sections[section].items.firstIndex(of: identifier) else {
-        fatalError("Invalid item identifier specified by caller: \(identifier)")
-      }
+      guard let item = sections[section].items.firstIndex(of: identifier) else { noItem(identifier) }
       return (section, item)
+    }
+
+    private func noItem(_ identifier: ItemIdentifierType) -> Never {
+      fatalError(
+        "Invalid item identifier specified by caller: \(identifier); append the item first, or ask whether it is "
+          + "there with indexOfItem(_:); an item can't be moved next to itself")
     }
   }
 

@@ -54,7 +54,9 @@ public import Foundation
 
     private func hashable(_ identifier: Any) -> AnyHashable {
       guard let identifier = identifier as? AnyHashable else {
-        fatalError("an identifier has to be hashable: \(identifier)")
+        fatalError(
+          "an identifier has to be hashable: \(identifier) is a \(type(of: identifier)); pass an NSObject or a "
+            + "Hashable value")
       }
       return identifier
     }
@@ -171,7 +173,9 @@ public import Foundation
       func typed<T>(_ identifiers: [AnyHashable], as type: T.Type) -> [T] {
         identifiers.map { identifier in
           guard let typed = identifier.base as? T else {
-            fatalError("the snapshot's identifier \(identifier.base) is no \(T.self)")
+            fatalError(
+              "the snapshot's identifier \(identifier.base) is no \(T.self); read a results controller's as "
+                + "NSDiffableDataSourceSnapshot<String, NSManagedObjectID>")
           }
           return typed
         }

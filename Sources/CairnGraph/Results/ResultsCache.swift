@@ -100,13 +100,13 @@ struct ResultsCache {
     try? FileManager.default.removeItem(at: name.map(file) ?? folder)
   }
 
+  /// The program's own: two programs may call their caches alike.
   private static var folder: URL {
-    let given = ProcessInfo.processInfo.environment["XDG_CACHE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     let caches =
-      given.map { URL(fileURLWithPath: $0) }
+      ProgramDirectory.base("XDG_CACHE_HOME")
       ?? FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
       ?? FileManager.default.temporaryDirectory
-    return caches.appendingPathComponent("cairn").appendingPathComponent("results")
+    return ProgramDirectory.url(in: caches).appendingPathComponent("cairn-results", isDirectory: true)
   }
 
   static func file(_ name: String) -> URL {

@@ -41,6 +41,18 @@ import Testing
       ])
   }
 
+  @Test func `an in-memory container is in memory whatever stands behind SQLite's type`() async throws {
+    let store = try NSPersistentContainer.inMemory(name: "Test", model: TestModel.make())
+      .persistentStoreCoordinator.persistentStores.first
+    #expect(store?.type == NSInMemoryStoreType && store?.url?.path == "/dev/null")
+    await #expect(processExitsWith: .success) {
+      NSPersistentStoreCoordinator.register(
+        StoreFactory(type: NSSQLiteStoreType) { _ in fatalError("the store in a file was opened") })
+      let container = try NSPersistentContainer.inMemory(name: "Test", model: TestModel.make())
+      try #require(container.persistentStoreCoordinator.persistentStores.first is NSInMemoryStore)
+    }
+  }
+
   @Test func `a container doesn't keep in memory what was meant for a file`() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("notes.sqlite")
     let (given, changed) = (container(), container())

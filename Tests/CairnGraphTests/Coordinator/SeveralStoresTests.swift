@@ -6,7 +6,7 @@ import Testing
 @testable import CairnGraph
 
 /// The notifications of one coordinator and its stores, in order.
-private final class StoreNotes: @unchecked Sendable {
+final class StoreNotes: @unchecked Sendable {
   // Sendable: written by the observers, which run on the posting thread, that is the test's.
   private(set) var all: [Notification] = []
   private var tokens: [any NSObjectProtocol] = []

@@ -235,6 +235,34 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
     #expect(!FileManager.default.fileExists(atPath: file.path))
   }
 
+  @Test("Caches are the program's own")
+  func cacheFolder() {
+    let folder = ResultsCache.file("a/b").deletingLastPathComponent()
+    #expect(folder.lastPathComponent == "cairn-results")
+    #expect(folder.deletingLastPathComponent().lastPathComponent == ProcessInfo.processInfo.processName)
+  }
+
+  #if !canImport(UIKit) && !canImport(AppKit)
+    @Test("A snapshot says what to do about an identifier that is there twice or isn't there")
+    func snapshotSentences() async {
+      let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        var snapshot = NSDiffableDataSourceSnapshot<String, Int>()
+        snapshot.appendSections(["a"])
+        snapshot.appendItems([1, 2, 1])
+      }
+      #expect(sentence(twice).contains("are not unique: 1; pass each once"))
+      let section = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        _ = NSDiffableDataSourceSnapshot<String, Int>().itemIdentifiers(inSection: "a")
+      }
+      #expect(sentence(section).contains("specified by caller: a; append the section first"))
+      let item = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        var snapshot = NSDiffableDataSourceSnapshot<String, Int>()
+        snapshot.reloadItems([7])
+      }
+      #expect(sentence(item).contains("specified by caller: 7; append the item first"))
+    }
+  #endif
+
   @Test("Index paths have sections, rows and items")
   func indexPaths() {
     var path = IndexPath(row: 2, section: 1)

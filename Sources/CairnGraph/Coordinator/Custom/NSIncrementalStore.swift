@@ -12,6 +12,9 @@ public import Foundation
 ///
 /// Its code runs for one thread at a time. It has no snapshots: what a context reads is what the store says then.
 /// A model with uniqueness constraints can't be opened with it (134020).
+///
+/// Sendable: as `NSPersistentStore`; what it adds is constant or behind a lock. A subclass's own state is reached
+/// by its own code alone, with `references.lock` held.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
   private final let given: ReferenceTable?
   private final let isMetadataDirty = Lock(false)
@@ -73,7 +76,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
   // MARK: What a subclass calls
 
-  /// The ID of the object that the store calls `data`.
+  /// The ID of the object that the store calls `data`: a string, a number, or a UUID. A URI of one of these kinds
+  /// finds its object at any time; one of anything else that can be hashed, only after the store has named it.
   public final func newObjectID(
     for entity: NSEntityDescription, referenceObject data: Any
   ) -> NSManagedObjectID {

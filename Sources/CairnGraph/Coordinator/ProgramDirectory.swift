@@ -1,0 +1,18 @@
+// Where a program's own files are: its stores, and what it keeps for later runs.
+
+package import Foundation
+
+package enum ProgramDirectory {
+  /// The directory that an environment variable of the XDG base directory specification names; nil unless it is set
+  /// to an absolute path.
+  package static func base(_ variable: String) -> URL? {
+    ProcessInfo.processInfo.environment[variable].flatMap {
+      $0.hasPrefix("/") ? URL(fileURLWithPath: $0, isDirectory: true) : nil
+    }
+  }
+
+  /// The program's part of a directory that all of the user's programs share: named after the executable.
+  package static func url(in base: URL) -> URL {
+    base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+  }
+}
