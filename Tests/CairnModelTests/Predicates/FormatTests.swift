@@ -162,14 +162,18 @@ struct FormatTests {
       ("\"\\u00009\"", "\u{0}9"), ("'\\u00000'", "\u{0}0"), ("'\u{0}0'", "\u{0}0"), ("'\u{0}'", "\u{0}"),
       ("'\u{0}\u{0}0'", "\u{0}\u{0}0"), ("'\u{0}-1'", "\u{0}-1"),
     ] {
-      for (format, right) in [("FUNCTION(SELF, \(text)) == %@", "x"), ("FUNCTION(SELF, \(text)) == 'x'", "x")] {
+      for (format, right) in [
+        ("FUNCTION(SELF, \(text)) == %@", "x"), ("FUNCTION(SELF, \(text)) == 'x'", "x"),
+      ] {
         let tree = try PredicateFormat.parse(format, arguments: [.constant("x")])
         let call = ExpressionTree.call(.evaluatedObject, selector: selector, [])
         #expect(tree == .comparison(.init(call, .equal, .constant(.string(right)))), "\(format)")
         #expect(try PredicateFormat.parse(tree.canonicalFormat) == tree, "\(format)")
       }
     }
-    for format in ["CAST(a, '\\u00000') == %@", "a['\\u00000'] == %@", "'\\u00000' == %@", "{'\\u00000'} == %@"] {
+    for format in [
+      "CAST(a, '\\u00000') == %@", "a['\\u00000'] == %@", "'\\u00000' == %@", "{'\\u00000'} == %@",
+    ] {
       let tree = try PredicateFormat.parse(format, arguments: [.constant("x")])
       #expect(tree.canonicalFormat.contains("\"\u{0}0\""), "\(format)")
     }

@@ -20,7 +20,8 @@ public enum PredicateFormat {
     }
     var parser = try PredicateParser(format)
     let tree = try parser.parsePredicate()
-    let template = FormatTemplate(format: format, root: .predicate(tree), holes: parser.holes, hasEscapes: parser.hasEscapes)
+    let template = FormatTemplate(
+      format: format, root: .predicate(tree), holes: parser.holes, hasEscapes: parser.hasEscapes)
     cache.keep(template)
     return try template.filled(tree, with: arguments)
   }
@@ -34,7 +35,8 @@ public enum PredicateFormat {
     }
     var parser = try PredicateParser(format)
     let tree = try parser.parseExpression()
-    let template = FormatTemplate(format: format, root: .expression(tree), holes: parser.holes, hasEscapes: parser.hasEscapes)
+    let template = FormatTemplate(
+      format: format, root: .expression(tree), holes: parser.holes, hasEscapes: parser.hasEscapes)
     cache.keep(template)
     return try template.filled(tree, with: arguments)
   }
