@@ -28,6 +28,22 @@ struct RandomOperationsTests {
       .run(subject: StoreKind.memory.maker, oracle: StoreKind.toy.maker)
   }
 
+  @Test("The archive and the toy store agree, whatever is read from the file", arguments: seeds([3, 11, 1_043]))
+  func agreeFromFile(seed: UInt64) throws {
+    try RandomOperations(seed: seed, steps: 200, trace: Self.trace)
+      .run(subject: StoreKind.archive.maker, oracle: StoreKind.toy.maker)
+    try RandomOperations(seed: seed, steps: 200, trace: Self.trace)
+      .run(subject: StoreKind.rereadArchive.maker, oracle: StoreKind.toy.maker)
+    try RandomOperations(seed: seed, steps: 100, trace: Self.trace)
+      .run(subject: StoreKind.compactedArchive.maker, oracle: StoreKind.toy.maker)
+  }
+
+  @Test("They agree on archives of several chunks too", arguments: seeds([1, 2]))
+  func agreeOnLargeArchives(seed: UInt64) throws {
+    try RandomOperations(seed: seed, steps: 40, largestBatch: 1_800, trace: Self.trace)
+      .run(subject: StoreKind.rereadArchive.maker, oracle: StoreKind.toy.maker)
+  }
+
   @Test("They agree on tables of several chunks too", arguments: seeds([1, 2]))
   func agreeOnLargeTables(seed: UInt64) throws {
     try RandomOperations(seed: seed, steps: 50, largestBatch: 1_800, trace: Self.trace)

@@ -268,8 +268,8 @@ import Foundation
   /// Throws unless the chunk has the slots of this entity: property reads rely on it.
   func check(_ chunk: Chunk) throws {
     if chunk === lastChecked { return }
-    guard chunk.columns.count == entity.slotTypes.count,
-      zip(chunk.columns, entity.slotTypes).allSatisfy({ $0.type == $1 && $0.count >= chunk.count })
+    guard chunk.slotCount == entity.slotTypes.count,
+      entity.slotTypes.indices.allSatisfy({ chunk.type(of: $0) == entity.slotTypes[$0] })
     else {
       throw StoreError(
         .corrupt, "the store handed out rows with other columns than the model's", entity: entity.name)

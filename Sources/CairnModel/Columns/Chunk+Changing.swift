@@ -13,7 +13,7 @@ extension Chunk {
       entity: entity, count: 0, firstKey: keys[range.lowerBound], explicitKeys: nil,
       versions: .empty(type: .int64, capacity: room), deleted: nil,
       columns: types.indices.map { slot in
-        .empty(type: types[slot], capacity: room, preferring: hints?.columns[slot].layout)
+        .empty(type: types[slot], capacity: room, preferring: hints?.held[slot]?.layout)
       })
     return empty.appending(keys: keys, versions: versions, columns: columns, range: range)
   }
@@ -44,26 +44,26 @@ extension Chunk {
   public func updating(
     _ rows: [Int], _ changes: [(slot: Int, column: Column)], from start: Int, raisingVersions: Bool = true
   ) -> Chunk {
-    var newColumns = columns
+    var changed = held
     for (slot, column) in changes {
-      newColumns[slot] = columns[slot].replacing(rows, with: column, from: start)
+      changed[slot] = columns[slot].replacing(rows, with: column, from: start)
     }
-    var newVersions = versions
     if raisingVersions {
-      let raised = Chunk.column(of: rows.map { versions.integer($0) + 1 }[...])
-      newVersions = versions.replacing(rows, with: raised, from: 0)
+      let old = versions
+      let raised = Chunk.column(of: rows.map { old.integer($0) + 1 }[...])
+      changed[slotCount] = old.replacing(rows, with: raised, from: 0)
     }
     return Chunk(
-      entity: entity, count: count, firstKey: firstKey, explicitKeys: explicitKeys, versions: newVersions,
-      deleted: deleted, columns: newColumns)
+      entity: entity, count: count, firstKey: firstKey, lastKey: lastKey, hasDenseKeys: hasDenseKeys,
+      deleted: deleted, slotCount: slotCount, held: changed, backing: backing)
   }
 
   /// This chunk without `rows`.
   public func deleting(_ rows: [Int]) -> Chunk {
     Chunk(
-      entity: entity, count: count, firstKey: firstKey, explicitKeys: explicitKeys, versions: versions,
+      entity: entity, count: count, firstKey: firstKey, lastKey: lastKey, hasDenseKeys: hasDenseKeys,
       deleted: deleted?.setting(rows, capacity: count) ?? Bitmap(setting: rows, capacity: count),
-      columns: columns)
+      slotCount: slotCount, held: held, backing: backing)
   }
 
   /// The live rows of this chunk and the given new ones, merged by key: into one chunk where they fit, into

@@ -2,6 +2,9 @@
 //
 // Always holds: keys ascend; every column has at least `count` rows; nothing reachable from a chunk changes
 // below `count`. A commit makes a new chunk that shares all the columns it doesn't change.
+//
+// A chunk of a store in a file has a backing, which brings each column when it is first asked for and may let go
+// of it again (ChunkBacking.swift).
 
 /// Up to `Chunk.capacity` rows of one table. Immutable.
 public final class Chunk: Sendable {
@@ -14,43 +17,90 @@ public final class Chunk: Sendable {
   /// How many rows there are, deleted ones included.
   public let count: Int
   public let firstKey: Int64
-  /// nil while keys follow each other without a gap from `firstKey`.
-  let explicitKeys: Column?
-  /// How often each row was saved: 1 when inserted, one more for each update.
-  public let versions: Column
+  /// Whether keys follow each other without a gap from `firstKey`.
+  package let hasDenseKeys: Bool
+  /// The last row's key. A chunk has at least one row.
+  public let lastKey: Int64
   public let deleted: Bitmap?
-  public let columns: [Column]
+  /// The columns that are in memory for as long as the chunk is: by slot, and behind them versions and keys.
+  /// The backing has the others.
+  @usableFromInline package let held: [Column?]
+  /// Has what `held` hasn't; nil where that is nothing.
+  package let backing: (any ChunkBacking)?
+  public let slotCount: Int
 
-  /// Puts a chunk together. `columns` and `versions` have `count` rows at least, `explicitKeys` ascends.
-  public init(
+  /// Puts a chunk together. `columns` and `versions` have `count` rows at least, `explicitKeys` ascends, and is nil
+  /// where keys follow each other without a gap.
+  public convenience init(
     entity: EntityID, count: Int, firstKey: Int64, explicitKeys: Column?, versions: Column,
     deleted: Bitmap?, columns: [Column]
   ) {
+    precondition(
+      columns.allSatisfy { $0.count >= count } && versions.count >= count && explicitKeys?.count ?? count >= count,
+      "a column of the chunk has fewer rows than the chunk")
+    self.init(
+      entity: entity, count: count, firstKey: firstKey,
+      lastKey: count == 0 ? firstKey : explicitKeys?.integer(count - 1) ?? firstKey + Int64(count - 1),
+      hasDenseKeys: explicitKeys == nil, deleted: deleted, slotCount: columns.count,
+      held: columns + [versions, explicitKeys], backing: nil)
+  }
+
+  /// A chunk of which `backing` has what `held` hasn't. `held` has two places more than there are slots: for the
+  /// versions, and for the keys where they have gaps.
+  package init(
+    entity: EntityID, count: Int, firstKey: Int64, lastKey: Int64, hasDenseKeys: Bool, deleted: Bitmap?,
+    slotCount: Int, held: [Column?], backing: (any ChunkBacking)?
+  ) {
     // Kernels have scratch memory for so many rows and no more.
     precondition(count <= Chunk.capacity, "a chunk has \(Chunk.capacity) rows at most, not \(count)")
+    precondition(held.count == slotCount + 2, "\(held.count) columns for \(slotCount) slots, versions and keys")
     self.entity = entity
     self.count = count
     self.firstKey = firstKey
-    self.explicitKeys = explicitKeys
-    self.versions = versions
+    self.lastKey = lastKey
+    self.hasDenseKeys = hasDenseKeys
     self.deleted = deleted
-    self.columns = columns
+    self.slotCount = slotCount
+    self.held = held
+    self.backing = backing
   }
 
-  public var liveCount: Int { count - (deleted?.setCount ?? 0) }
+  // MARK: Columns
 
-  /// Whether keys follow each other without a gap.
-  package var hasDenseKeys: Bool { explicitKeys == nil }
+  /// The columns by slot. One of a chunk with a backing may have to be read first; where that fails, it is null
+  /// in every row and says why (`Column.damage`).
+  @inlinable
+  public var columns: ChunkColumns { ChunkColumns(chunk: self) }
+
+  /// How often each row was saved: 1 when inserted, one more for each update.
+  public var versions: Column { column(slotCount) }
+
+  /// nil while keys follow each other without a gap from `firstKey`.
+  var explicitKeys: Column? { hasDenseKeys ? nil : column(slotCount + 1) }
+
+  @inlinable @inline(__always)
+  func column(_ place: Int) -> Column {
+    if let column = held[place] { return column }
+    return backed(place)
+  }
+
+  @usableFromInline
+  func backed(_ place: Int) -> Column { backing.unsafelyUnwrapped.column(place) }
+
+  /// The type of a slot, without reading its column.
+  public func type(of slot: Int) -> ValueType { held[slot]?.type ?? backing!.type(of: slot) }
+
+  /// The bounds of a slot's values, without reading its column. They may be wider than the column's own.
+  public func zone(of slot: Int) -> Zone { held[slot]?.zone ?? backing!.zone(of: slot) }
+
+  public var liveCount: Int { count - (deleted?.setCount ?? 0) }
 
   public func isDeleted(_ row: Int) -> Bool { deleted?[row] ?? false }
 
   /// The key's id at `row`.
   public func key(_ row: Int) -> Int64 {
-    explicitKeys?.integer(row) ?? firstKey + Int64(row)
+    hasDenseKeys ? firstKey + Int64(row) : column(slotCount + 1).integer(row)
   }
-
-  /// The last row's key. A chunk has at least one row.
-  public var lastKey: Int64 { key(count - 1) }
 
   /// The row with that key, deleted or not; nil if this chunk has none.
   public func row(of key: Int64) -> Int? {
@@ -69,4 +119,7 @@ public final class Chunk: Sendable {
   }
 
   public func version(_ row: Int) -> Int64 { versions.integer(row) }
+
+  /// What the columns that the chunk holds take in memory; shared storage counts in full.
+  package var footprint: Int { held.reduce(0) { $0 + ($1?.footprint ?? 0) } }
 }

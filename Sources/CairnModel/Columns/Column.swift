@@ -37,6 +37,8 @@ public final class Column: @unchecked Sendable {
   let poolCount: Int
   let storage: ColumnStorage
   public let zone: Zone
+  /// Why the values couldn't be read; nil for every column but those that stand in for one.
+  public let damage: StoreError?
 
   init(
     type: ValueType, layout: Layout, count: Int, nulls: Bitmap?, storage: ColumnStorage, pool: BytesPool?,
@@ -51,6 +53,21 @@ public final class Column: @unchecked Sendable {
     self.pool = pool
     self.poolCount = poolCount
     self.zone = zone
+    damage = nil
+  }
+
+  /// The same column, but known to stand in for one that couldn't be read.
+  init(_ column: Column, damage: StoreError) {
+    type = column.type
+    layout = column.layout
+    count = column.count
+    nulls = column.nulls
+    storage = column.storage
+    values = column.values
+    pool = column.pool
+    poolCount = column.poolCount
+    zone = column.zone
+    self.damage = damage
   }
 
   public var nullCount: Int { nulls?.setCount ?? 0 }

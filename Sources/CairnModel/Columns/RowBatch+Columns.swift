@@ -7,7 +7,7 @@ extension RowBatch {
   /// The values of `slot` in the order of the rows. Every row has to have that slot with that type: rows of
   /// one entity, or a slot that their common ancestor declares. Costs a copy.
   public func column(_ slot: Int) -> Column {
-    guard let type = chunks.first?.columns[slot].type else { return ColumnBuilder(.int64).finish() }
+    guard let type = chunks.first?.type(of: slot) else { return ColumnBuilder(.int64).finish() }
     let sources = chunks.map { $0.columns[slot] }
     switch Column.Layout.fixed(for: type) {
     case nil: return integerColumn(sources, type)

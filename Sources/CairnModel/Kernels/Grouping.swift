@@ -46,7 +46,7 @@ struct Grouping {
       slot = own
     }
     var zone = Zone()
-    for chunk in selection.chunks { zone = zone.union(chunk.columns[slot].zone) }
+    for chunk in selection.chunks { zone = zone.union(chunk.zone(of: slot)) }
     let span = zone.maxInteger.subtractingReportingOverflow(zone.minInteger)
     guard zone.minInteger <= zone.maxInteger, !span.overflow, span.partialValue < 4096 else { return false }
     firstRows = [(chunk: Int, row: Int)](repeating: (-1, -1), count: Int(span.partialValue) + 2)

@@ -124,7 +124,7 @@ extension Preparer {
     guard case .inverse(let slot, _) = relation.storage else { return joinCounts(grouped, relation) }
     let chunks = source.schema[relation.destination].concreteFamily.flatMap(source.chunks)
     var zone = Zone()
-    for chunk in chunks { zone = zone.union(chunk.columns[slot].zone) }
+    for chunk in chunks { zone = zone.union(chunk.zone(of: slot)) }
     var counts = OwnerCounts(zone, memberCount: chunks.reduce(0) { $0 + $1.count })
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Chunk.capacity) { scratch in
       let mask = scratch.baseAddress!
@@ -153,7 +153,7 @@ extension Preparer {
     }
     let chunks = source.joinChunks(join)
     var zone = Zone()
-    for chunk in chunks { zone = zone.union(chunk.columns[JoinSlot.key(side)].zone) }
+    for chunk in chunks { zone = zone.union(chunk.zone(of: JoinSlot.key(side))) }
     var counts = OwnerCounts(zone, memberCount: chunks.reduce(0) { $0 + $1.count })
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Chunk.capacity) { scratch in
       let mask = scratch.baseAddress!

@@ -207,7 +207,7 @@ struct SortCoder {
 
   private static func integers(_ slot: Int, _ chunks: [Chunk]) -> (Method, Int) {
     var zone = Zone()
-    for chunk in chunks { zone = zone.union(chunk.columns[slot].zone) }
+    for chunk in chunks { zone = zone.union(chunk.zone(of: slot)) }
     guard zone.minInteger <= zone.maxInteger else { return (.integer(slot: slot, base: 0), 1) }
     let span = UInt64(bitPattern: zone.maxInteger &- zone.minInteger)
     // A span of all 2^64 values leaves no code for null.
@@ -262,10 +262,12 @@ struct SortCoder {
 
   /// Sorts the distinct strings that selected rows name, once, and numbers them.
   private static func strings(_ slot: Int, _ chunks: [Chunk], _ masks: [[UInt8]?]?) -> (Method, Int) {
+    // Held until the end: a chunk in a file may let go of its columns at any time, and of their bytes with them.
+    let columns = chunks.map { $0.columns[slot] }
     var entries: [(chunk: Int, entry: Int)] = []
     var tables: [[UInt32]] = []
     for (index, chunk) in chunks.enumerated() {
-      let column = chunk.columns[slot]
+      let column = columns[index]
       var table = [UInt32](repeating: 0, count: max(column.poolCount, column.count))
       for row in 0..<chunk.count where masks?[index].map({ $0[row] != 0 }) ?? true {
         if column.isNull(row) { continue }
@@ -278,7 +280,7 @@ struct SortCoder {
       tables.append(table)
     }
     func bytes(_ x: (chunk: Int, entry: Int)) -> UnsafeBufferPointer<UInt8> {
-      chunks[x.chunk].columns[slot].pool.unsafelyUnwrapped.entry(x.entry)
+      columns[x.chunk].pool.unsafelyUnwrapped.entry(x.entry)
     }
     entries.sort { StringOrder.compare(utf8: bytes($0), bytes($1)) < 0 }
     var code: UInt32 = 0

@@ -99,11 +99,21 @@ public struct StoreMetadata: Sendable, Hashable {
   public let uuid: UUID
   public let type: String
   public var userEntries: [String: Value]
+  /// Of the model that the store was made with: each entity's version hash by the entity's name. Empty for a store
+  /// that keeps no such thing.
+  public var versionHashes: [String: Data]
+  /// The names that the model's versions go by.
+  public var versionIdentifiers: [String]
 
-  public init(uuid: UUID, type: String, userEntries: [String: Value] = [:]) {
+  public init(
+    uuid: UUID, type: String, userEntries: [String: Value] = [:], versionHashes: [String: Data] = [:],
+    versionIdentifiers: [String] = []
+  ) {
     self.uuid = uuid
     self.type = type
     self.userEntries = userEntries
+    self.versionHashes = versionHashes
+    self.versionIdentifiers = versionIdentifiers
   }
 }
 

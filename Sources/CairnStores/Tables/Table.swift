@@ -14,19 +14,31 @@ struct Table: Sendable {
   private(set) var liveCount = 0
   private(set) var serial: Int64 = 0
 
-  init(entity: EntityID, types: [ValueType]) {
+  init(entity: EntityID, types: [ValueType], damage: DamageLog? = nil) {
     self.entity = entity
     self.types = types
-    indexes = TableIndexes(types: types)
+    indexes = TableIndexes(types: types, damage: damage)
+  }
+
+  /// A table with rows that came from a file.
+  init(entity: EntityID, types: [ValueType], damage: DamageLog, chunks: ChunkList, liveCount: Int) {
+    self.init(entity: entity, types: types, damage: damage)
+    self.chunks = chunks
+    self.liveCount = liveCount
+  }
+
+  /// The same rows in other chunks.
+  func replacingChunks(_ chunks: ChunkList) -> Table {
+    var copy = self
+    copy.chunks = chunks
+    return copy
   }
 
   func locate(_ key: Int64) -> (chunk: Chunk, row: Int)? { chunks.locate(key) }
 
   /// What the rows take in memory, shared storage counted once for each version that is asked.
   var footprint: Int {
-    chunks.all.reduce(0) { sum, chunk in
-      chunk.columns.reduce(sum + chunk.versions.footprint) { $0 + $1.footprint }
-    }
+    chunks.all.reduce(0) { $0 + $1.footprint }
   }
 
   // MARK: Changing, by the store's one writer

@@ -38,6 +38,33 @@ package final class TableEngine: Sendable {
     current.withLock { $0 = TableSnapshot(empty: schema, engine: ObjectIdentifier(self)) }
   }
 
+  /// The tables that a file has, to begin with.
+  struct Beginning {
+    var generation: Int64
+    var tables: [Table?]
+    var joins: [Table]
+    var nextKeys: [Int64]
+    var nextJoinKeys: [Int64]
+  }
+
+  /// An engine over rows that are there already. Commits before them aren't remembered.
+  init(
+    schema: Schema, history: HistoryPolicy, clock: @escaping @Sendable () -> Date, beginning: Beginning
+  ) {
+    self.schema = schema
+    self.clock = clock
+    historyPolicy = history
+    var state = WriterState(nextKeys: beginning.nextKeys, nextJoinKeys: beginning.nextJoinKeys)
+    state.purgedThrough = Generation(beginning.generation)
+    writer = Lock(state)
+    current = Lock(nil)
+    current.withLock {
+      $0 = TableSnapshot(
+        generation: Generation(beginning.generation), schema: schema, engine: ObjectIdentifier(self),
+        tables: beginning.tables, joins: beginning.joins)
+    }
+  }
+
   package func snapshot() throws -> any StoreSnapshot { try currentSnapshot() }
 
   func currentSnapshot() throws -> TableSnapshot {
@@ -89,17 +116,49 @@ package final class TableEngine: Sendable {
   }
 
   package func commit(_ changes: ChangeSet) throws -> Commit {
+    try commit(changes, checked: { _ in }, keeping: { $0.new })
+  }
+
+  /// A commit that is checked and made, and that nobody sees yet.
+  struct Unpublished {
+    let old: TableSnapshot
+    let new: TableSnapshot
+    let nextKeys: [Int64]
+    let nextJoinKeys: [Int64]
+  }
+
+  /// Commits, and has `keep` put the new tables where they last; what it returns is published: the same rows, be it
+  /// in other chunks. `checked` is called before anything is made, and may throw as well. Where either throws,
+  /// nothing has changed.
+  func commit(
+    _ changes: ChangeSet, checked: (TableSnapshot) throws -> Void,
+    keeping keep: (Unpublished) throws -> TableSnapshot
+  ) throws -> Commit {
     try writer.withLock { state in
       let base = try currentSnapshot()
       var work = CommitWork(
         base: base, changes: changes, nextKeys: state.nextKeys, nextJoinKeys: state.nextJoinKeys)
       try work.check()
+      try checked(base)
       work.apply()
       let commit = work.record(author: changes.author, contextName: changes.contextName, time: clock())
+      let kept = try keep(
+        Unpublished(old: base, new: work.result, nextKeys: state.nextKeys, nextJoinKeys: work.nextJoinKeys))
       state.nextJoinKeys = work.nextJoinKeys
       remember(commit, in: &state)
-      current.withLock { $0 = work.result }
+      current.withLock { $0 = kept }
       return commit
+    }
+  }
+
+  /// Runs `body` on the current tables while nobody commits, and publishes the same rows in the chunks that it
+  /// returns, if it returns any.
+  func whileNobodyCommits(_ body: (Unpublished) throws -> TableSnapshot?) throws {
+    try writer.withLock { state in
+      let base = try currentSnapshot()
+      let same = Unpublished(
+        old: base, new: base, nextKeys: state.nextKeys, nextJoinKeys: state.nextJoinKeys)
+      if let moved = try body(same) { current.withLock { $0 = moved } }
     }
   }
 

@@ -36,8 +36,12 @@ final class TableIndexes: Sendable {
   /// Held while an index is built or caught up, so that two readers don't do the same work; never by `note`.
   private let building = Lock(())
 
-  init(types: [ValueType]) {
+  /// What counts columns of the table that couldn't be read; nil for tables that are in memory as a whole.
+  private let damage: DamageLog?
+
+  init(types: [ValueType], damage: DamageLog?) {
     self.types = types
+    self.damage = damage
   }
 
   /// Takes down what a commit touches. Called by the writer before it publishes the version `serial`.
@@ -70,9 +74,11 @@ final class TableIndexes: Sendable {
       let (known, missed) = begin(slots, table)
       if let known, known.serial >= table.serial { return known.serves(table.serial) ? known : nil }
       guard let missed else { return nil }
+      let damageBefore = damage?.count
       let result =
         known?.catchingUp(with: missed, to: table) ?? TableIndex(on: slots, types: types, of: table)
-      finish(slots, result)
+      // An index of what couldn't be read serves the request that fails for it, and no other.
+      if damage?.count == damageBefore { finish(slots, result) }
       return result
     }
   }

@@ -31,6 +31,22 @@ final class TableSnapshot: StoreSnapshot, ChunkSource {
       joins: schema.joins.map { Table(entity: schema[$0.source].owner, types: JoinSlot.types) })
   }
 
+  /// A table by number: first the entities, then the joins. nil for abstract entities.
+  func table(_ number: Int) -> Table? {
+    number < tables.count ? tables[number] : joins[number - tables.count]
+  }
+
+  /// The same generation with some tables in other chunks, by number.
+  func replacing(_ changed: [Int: Table]) -> TableSnapshot {
+    if changed.isEmpty { return self }
+    var tables = tables
+    var joins = joins
+    for (number, table) in changed {
+      if number < tables.count { tables[number] = table } else { joins[number - tables.count] = table }
+    }
+    return TableSnapshot(generation: generation, schema: schema, engine: engine, tables: tables, joins: joins)
+  }
+
   func chunks(of entity: EntityID) -> [Chunk] { tables[entity.index]?.chunks.all ?? [] }
 
   func joinChunks(_ join: Int) -> [Chunk] { joins[join].chunks.all }

@@ -1,0 +1,229 @@
+// Columns in the file: read and decoded when first asked for, kept in a cache with a budget, let go and read again.
+
+import CairnModel
+import Foundation
+
+/// One block of columns of an open archive: the values of one place for the rows of one to four chunks.
+///
+/// Sendable: everything but `decoded` and `isUsed` is constant, and those two are only touched under the block's
+/// stripe of the cache's locks.
+final class ArchiveBlock: @unchecked Sendable {
+  let source: ArchiveSource
+  /// Of the block's header.
+  let offset: UInt64
+  /// Header and bytes.
+  let length: Int
+  let table: Int
+  /// A slot; behind the slots the versions, and the keys.
+  let place: Int
+  /// The group that it was written for, as its header says.
+  let group: UInt32
+  let type: ValueType
+  let zone: Zone
+
+  private var decoded: [Column]?
+  private var isUsed = false
+
+  init(
+    source: ArchiveSource, offset: UInt64, length: Int, table: Int, place: Int, group: UInt32, type: ValueType,
+    zone: Zone
+  ) {
+    self.source = source
+    self.offset = offset
+    self.length = length
+    self.table = table
+    self.place = place
+    self.group = group
+    self.type = type
+    self.zone = zone
+  }
+
+  deinit {
+    if let decoded { source.cache.forget(ArchiveBlock.footprint(decoded)) }
+  }
+
+  /// The column of one part, which has `rows` rows. Reads the block where it isn't in memory; where that fails, a
+  /// column of nulls that says why, which the source notes too.
+  func column(_ part: Int, rows: Int) -> Column {
+    if let column = cached(part) { return column }
+    do {
+      let columns = try source.decode(self)
+      guard part < columns.count, columns[part].count >= rows else {
+        throw source.corrupt("block has no part \(part) of \(rows) rows", self)
+      }
+      keep(columns)
+      return columns[part]
+    } catch {
+      return .damaged(type: type, count: rows, source.note(error, self))
+    }
+  }
+
+  private func cached(_ part: Int) -> Column? {
+    let lock = source.cache.stripe(offset)
+    lock.lock()
+    defer { lock.unlock() }
+    guard let decoded, part < decoded.count else { return nil }
+    isUsed = true
+    return decoded[part]
+  }
+
+  /// Puts columns into the cache that were decoded, or that are about to be written.
+  func keep(_ columns: [Column]) {
+    let lock = source.cache.stripe(offset)
+    lock.lock()
+    let isNew = decoded == nil
+    if isNew { decoded = columns }
+    isUsed = true
+    lock.unlock()
+    if isNew { source.cache.remember(self, ArchiveBlock.footprint(columns)) }
+  }
+
+  /// Lets go of the columns, unless they were used since the last time; returns how much memory that frees.
+  fileprivate func release() -> Int? {
+    let lock = source.cache.stripe(offset)
+    lock.lock()
+    defer { lock.unlock() }
+    if isUsed {
+      isUsed = false
+      return nil
+    }
+    defer { decoded = nil }
+    return decoded.map(ArchiveBlock.footprint) ?? 0
+  }
+
+  private static func footprint(_ columns: [Column]) -> Int { columns.reduce(64) { $0 + $1.footprint } }
+}
+
+/// Which blocks of an archive are in memory, and how much of it they take.
+final class BlockCache: Sendable {
+  private struct WeakBlock {
+    weak var block: ArchiveBlock?
+  }
+
+  private struct State {
+    /// Oldest first.
+    var queue: [WeakBlock] = []
+    var start = 0
+    var byteCount = 0
+  }
+
+  /// In bytes. Columns that somebody holds stay in memory though the cache has let go of them.
+  let budget: Int
+  private let state = Lock(State())
+  private let stripes: [NSLock] = (0..<16).map { _ in NSLock() }
+
+  init(budget: Int) {
+    self.budget = budget
+  }
+
+  /// The lock of a block.
+  func stripe(_ offset: UInt64) -> NSLock { stripes[Int(truncatingIfNeeded: (offset >> 5) ^ (offset >> 12)) & 15] }
+
+  var byteCount: Int { state.withLock { $0.byteCount } }
+
+  fileprivate func forget(_ byteCount: Int) { state.withLock { $0.byteCount -= byteCount } }
+
+  fileprivate func remember(_ block: ArchiveBlock, _ byteCount: Int) {
+    // Dropping what may be a last reference asks for the lock: not under it.
+    var looked: [ArchiveBlock] = []
+    state.withLock { state in
+      state.queue.append(WeakBlock(block: block))
+      state.byteCount += byteCount
+      guard state.byteCount > budget else { return }
+      // A second chance for what was used: so each is looked at twice at most.
+      var looks = 2 * (state.queue.count - state.start)
+      while state.byteCount > budget, looks > 0, state.start < state.queue.count {
+        looks -= 1
+        let candidate = state.queue[state.start]
+        state.start += 1
+        guard let old = candidate.block else { continue }
+        looked.append(old)
+        if old !== block, let freed = old.release() {
+          state.byteCount -= freed
+        } else {
+          state.queue.append(candidate)
+        }
+      }
+      if state.start > 1024, state.start > state.queue.count / 2 {
+        state.queue.removeFirst(state.start)
+        state.start = 0
+      }
+    }
+    withExtendedLifetime(looked) {}
+  }
+}
+
+/// One to four chunks whose columns stand together.
+final class ArchiveGroup: Sendable {
+  struct ChunkInfo: Sendable {
+    var count: Int
+    var firstKey: Int64
+    var lastKey: Int64
+    var hasDenseKeys: Bool
+    var deleted: Bitmap?
+
+    var liveCount: Int { count - (deleted?.setCount ?? 0) }
+  }
+
+  struct Reference: Sendable {
+    let block: ArchiveBlock
+    /// Which part of the block the group's first chunk is.
+    let firstPart: Int
+  }
+
+  let id: UInt32
+  let table: Int
+  let types: [ValueType]
+  let chunks: [ChunkInfo]
+  /// By place: the slots; the versions, nil where all are 1; the keys, nil where all are dense.
+  let columns: [Reference?]
+
+  init(id: UInt32, table: Int, types: [ValueType], chunks: [ChunkInfo], columns: [Reference?]) {
+    self.id = id
+    self.table = table
+    self.types = types
+    self.chunks = chunks
+    self.columns = columns
+  }
+}
+
+/// What stands behind one chunk of an archive.
+final class ArchivePart: ChunkBacking {
+  let group: ArchiveGroup
+  let index: Int
+
+  init(_ group: ArchiveGroup, _ index: Int) {
+    self.group = group
+    self.index = index
+  }
+
+  func column(_ place: Int) -> Column {
+    let rows = group.chunks[index].count
+    if let reference = group.columns[place] {
+      return reference.block.column(reference.firstPart + index, rows: rows)
+    }
+    return ArchivePart.ones
+  }
+
+  func type(of slot: Int) -> ValueType { group.types[slot] }
+
+  func zone(of slot: Int) -> Zone { group.columns[slot]?.block.zone ?? Zone() }
+
+  /// The versions of rows that were never updated.
+  private static let ones: Column = {
+    let builder = ColumnBuilder(.int64)
+    for _ in 0..<Chunk.capacity { builder.append(Int64(1)) }
+    return builder.finish()
+  }()
+}
+
+extension ArchiveGroup {
+  /// A chunk whose columns come from the file when they are asked for.
+  func chunk(_ index: Int, entity: EntityID, nothingHeld: [Column?]) -> Chunk {
+    let info = chunks[index]
+    return Chunk(
+      entity: entity, count: info.count, firstKey: info.firstKey, lastKey: info.lastKey,
+      hasDenseKeys: info.hasDenseKeys, deleted: info.deleted, slotCount: types.count, held: nothingHeld,
+      backing: ArchivePart(self, index))
+  }
+}

@@ -1,0 +1,150 @@
+// Writes an archive as a whole: a new one, a compacted one, or a copy of any tables.
+
+import CairnModel
+import Foundation
+
+/// Writes tables into a new file in the place of an old one, or where none was.
+struct ArchiveCopy {
+  let fileSystem: any FileSystem
+  let path: String
+  var effort = EncodingEffort.default
+  var created = Int64(Date().timeIntervalSince1970 * 1000)
+
+  /// What there is to write besides tables.
+  struct Identity {
+    var schema: ArchivedSchema
+    var metadata: StoreMetadata
+    var generation: Int64
+    var nextKeys: [Int64]
+    var nextJoinKeys: [Int64]
+  }
+
+  /// Writes everything, and then puts the file in its place, durably. Throws what the file system throws, and what
+  /// `snapshot` has of damage: the old file is there then, untouched.
+  func write(_ snapshot: TableSnapshot, _ identity: Identity) throws {
+    try AtomicReplacement.replace(path, on: fileSystem) { replacement in
+      let uuid = identity.metadata.uuid
+      let sink = ReplacementSink(replacement)
+      let source = ArchiveSource(
+        file: nil, path: path, uuid: uuid, schema: snapshot.schema, cacheBudget: 0)
+      try sink.append(ArchiveHeader(uuid: uuid, created: created).bytes)
+      try sink.append([UInt8](repeating: 0, count: Int(CommitSlot.end) - ArchiveHeader.size))
+      let schema = try put(.schema, try identity.schema.json, sink)
+      let metadata = try put(.metadata, try ArchivedMetadata(identity.metadata).json, sink)
+      let encoder = ArchiveEncoder(
+        to: sink, source: source, effort: effort, nextGroup: 0, keepsColumns: false)
+      var index = ArchiveIndex(
+        generation: identity.generation, time: Int64(Date().timeIntervalSince1970 * 1000), nextGroup: 0,
+        schema: schema, metadata: metadata, nextKeys: identity.nextKeys, nextJoinKeys: identity.nextJoinKeys,
+        tables: [[ArchiveGroup]](repeating: [], count: ArchiveTables.count(snapshot.schema)))
+      for table in index.tables.indices {
+        guard let rows = snapshot.table(table) else { continue }
+        index.tables[table] = try groups(rows, table, encoder)
+      }
+      index.nextGroup = encoder.nextGroup
+      let place = try put(.footer, index.wholeFooter, sink)
+      let slot = CommitSlot(
+        generation: UInt64(identity.generation), fileLength: sink.offset + UInt64(ArchiveTrailer.size),
+        footerOffset: place.offset, footerLength: UInt32(place.length))
+      try sink.append(ArchiveTrailer(slot: slot, uuid: uuid).bytes)
+      try replacement.overwrite(slot.bytes, at: CommitSlot.offsets[0])
+    }
+  }
+
+  private func put(_ kind: BlockHeader.Kind, _ text: [UInt8], _ sink: ReplacementSink) throws -> BlockPlace {
+    let bytes = TextBlock.encode(kind, text, level: 9)
+    let place = BlockPlace(offset: sink.offset, length: bytes.count)
+    try sink.append(bytes)
+    return place
+  }
+
+  /// The groups of a table's live rows, four full chunks at a time, so that no more than that is in memory.
+  private func groups(_ table: Table, _ number: Int, _ encoder: ArchiveEncoder) throws -> [ArchiveGroup] {
+    var result: [ArchiveGroup] = []
+    var packer = ChunkPacker(types: table.types)
+    var items: [ArchiveEncoder.Item] = []
+    func flush(_ isLast: Bool) throws {
+      while items.count >= ArchiveGroup.capacity || isLast && !items.isEmpty {
+        let count = min(items.count, ArchiveGroup.capacity)
+        let damage = items.prefix(count).compactMap { $0.chunk.firstDamage }.first
+        if let damage { throw damage }
+        result += try encoder.groups(of: Array(items.prefix(count)), table: number)
+        items.removeFirst(count)
+      }
+    }
+    for chunk in table.chunks.all {
+      items += packer.add(chunk).map { .init(chunk: $0) }
+      try flush(false)
+    }
+    items += packer.finish().map { .init(chunk: $0) }
+    try flush(true)
+    return result
+  }
+}
+
+extension Chunk {
+  /// What was wrong with the first of the columns that couldn't be read.
+  var firstDamage: StoreError? {
+    for place in 0..<slotCount + (hasDenseKeys ? 1 : 2) {
+      let column = place < slotCount ? columns[place] : self.place(place)
+      if let damage = column.damage { return damage }
+    }
+    return nil
+  }
+}
+
+/// Packs live rows into full chunks. A full chunk without deleted rows is passed on as it is.
+private struct ChunkPacker {
+  let types: [ValueType]
+  private var pending: Chunk?
+
+  init(types: [ValueType]) { self.types = types }
+
+  /// The chunks that are complete now, in order.
+  mutating func add(_ chunk: Chunk) -> [Chunk] {
+    if pending == nil, chunk.deleted == nil, chunk.count == Chunk.capacity { return [chunk] }
+    let rows = (0..<chunk.count).filter { !chunk.isDeleted($0) }
+    let keys = rows.map { chunk.key($0) }
+    let versions = rows.map { chunk.version($0) }
+    let columns = types.indices.map { slot in chunk.columns[slot].gathering(rows) }
+    var result: [Chunk] = []
+    var start = 0
+    if let old = pending {
+      let end = min(Chunk.capacity - old.count, rows.count)
+      let grown = old.appending(keys: keys, versions: versions, columns: columns, range: 0..<end)
+      start = end
+      pending = grown
+    } else {
+      pending = Chunk.make(
+        entity: chunk.entity, types: types, keys: keys, versions: versions, columns: columns,
+        range: 0..<rows.count)
+      start = rows.count
+    }
+    if pending!.count == Chunk.capacity {
+      result.append(pending!)
+      pending = nil
+    }
+    if start < rows.count {
+      pending = Chunk.make(
+        entity: chunk.entity, types: types, keys: keys, versions: versions, columns: columns,
+        range: start..<rows.count)
+    }
+    return result
+  }
+
+  mutating func finish() -> [Chunk] {
+    defer { pending = nil }
+    return pending.map { [$0] } ?? []
+  }
+}
+
+/// Appends to a file that replaces another.
+private final class ReplacementSink: BlockSink {
+  private let replacement: AtomicReplacement
+
+  init(_ replacement: AtomicReplacement) { self.replacement = replacement }
+
+  var offset: UInt64 { replacement.byteCount }
+
+  func append(_ bytes: [UInt8]) throws { try replacement.append(bytes) }
+}

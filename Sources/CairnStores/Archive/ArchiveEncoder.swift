@@ -1,0 +1,139 @@
+// Makes blocks and groups of chunks: only what the file doesn't have yet is encoded.
+
+import CairnModel
+
+/// Where blocks are written, one behind the other.
+protocol BlockSink: AnyObject {
+  /// Where the next bytes go.
+  var offset: UInt64 { get }
+  func append(_ bytes: [UInt8]) throws
+}
+
+/// Encodes the chunks of a table that changed. Confined to its writer.
+final class ArchiveEncoder {
+  private let sink: any BlockSink
+  private let source: ArchiveSource
+  private let encoder: ColumnEncoder
+  private(set) var nextGroup: UInt32
+  /// Blocks that were written, with what they hold.
+  private(set) var written: [(block: ArchiveBlock, columns: [Column])] = []
+  /// Whether `written` is filled, for a cache.
+  private let keepsColumns: Bool
+
+  /// `source` is what the new blocks will be read from.
+  init(to sink: any BlockSink, source: ArchiveSource, effort: EncodingEffort, nextGroup: UInt32, keepsColumns: Bool)
+  {
+    self.sink = sink
+    self.source = source
+    encoder = ColumnEncoder(effort: effort)
+    self.nextGroup = nextGroup
+    self.keepsColumns = keepsColumns
+  }
+
+  /// One chunk on its way to the file.
+  struct Item {
+    let chunk: Chunk
+    /// What the file has of it already.
+    var stored: ArchivePart?
+    /// For a chunk that is in memory as a whole though the file has some of it: which places are as stored.
+    var isStoredPlace: [Bool]?
+
+    /// Whether nothing of it has to be written.
+    var isClean: Bool {
+      guard let stored else { return false }
+      let info = stored.group.chunks[stored.index]
+      guard info.count == chunk.count, info.firstKey == chunk.firstKey, info.deleted === chunk.deleted else {
+        return false
+      }
+      return isStoredPlace?.allSatisfy { $0 } ?? chunk.held.allSatisfy { $0 == nil }
+    }
+
+    /// Whether the place has to be written.
+    func needs(_ place: Int) -> Bool {
+      guard stored != nil else { return true }
+      return isStoredPlace.map { !$0[place] } ?? (chunk.held[place] != nil)
+    }
+
+    /// Whether the two can stand in one group: the file has the same of both, in one group, one behind the other.
+    func goesWith(_ next: Item) -> Bool {
+      switch (stored, next.stored) {
+      case (nil, nil): return true
+      case (let a?, let b?):
+        return a.group === b.group && a.index + 1 == b.index && isClean == next.isClean
+          && (0..<chunk.slotCount + 2).allSatisfy { needs($0) == next.needs($0) }
+      default: return false
+      }
+    }
+  }
+
+  /// The groups that hold `items`, in order. Throws what the sink throws.
+  func groups(of items: [Item], table: Int) throws -> [ArchiveGroup] {
+    var result: [ArchiveGroup] = []
+    var start = 0
+    while start < items.count {
+      var end = start + 1
+      while end < items.count, end - start < ArchiveGroup.capacity, items[end - 1].goesWith(items[end]) { end += 1 }
+      result.append(try group(of: items[start..<end], table: table))
+      start = end
+    }
+    return result
+  }
+
+  private func group(of items: ArraySlice<Item>, table: Int) throws -> ArchiveGroup {
+    let first = items.first!
+    if first.isClean, let part = first.stored, part.index == 0, part.group.chunks.count == items.count {
+      return part.group
+    }
+    let id = nextGroup
+    nextGroup += 1
+    let types = ArchiveTables.types(table, source.schema)
+    let chunks = items.map { item in
+      ArchiveGroup.ChunkInfo(
+        count: item.chunk.count, firstKey: item.chunk.firstKey, lastKey: item.chunk.lastKey,
+        hasDenseKeys: item.chunk.hasDenseKeys, deleted: item.chunk.deleted)
+    }
+    var columns: [ArchiveGroup.Reference?] = []
+    for place in 0..<types.count + 2 {
+      if !first.needs(place), let part = first.stored {
+        columns.append(
+          part.group.columns[place].map { .init(block: $0.block, firstPart: $0.firstPart + part.index) })
+      } else {
+        columns.append(try write(items, place, table, id, types).map { .init(block: $0, firstPart: 0) })
+      }
+    }
+    return ArchiveGroup(id: id, table: table, types: types, chunks: chunks, columns: columns)
+  }
+
+  /// Writes the columns of one place; nil where the file says them without a block.
+  private func write(
+    _ items: ArraySlice<Item>, _ place: Int, _ table: Int, _ group: UInt32, _ types: [ValueType]
+  ) throws -> ArchiveBlock? {
+    if place == types.count + 1, items.allSatisfy(\.chunk.hasDenseKeys) { return nil }
+    let parts = items.map { item in (column: item.chunk.place(place), rows: item.chunk.count) }
+    let zone = parts.reduce(Zone()) { $0.union($1.column.zone) }
+    if place == types.count, zone.minInteger == 1, zone.maxInteger == 1 { return nil }
+    let bytes = ColumnBlock.encode(
+      parts, table: table, place: place, slotCount: types.count, group: group, encoder: encoder)
+    let block = ArchiveBlock(
+      source: source, offset: sink.offset, length: bytes.count, table: table, place: place, group: group,
+      type: ArchiveTables.type(ofPlace: place, types), zone: zone)
+    try sink.append(bytes)
+    if keepsColumns { written.append((block, parts.map(\.column))) }
+    return block
+  }
+}
+
+extension Chunk {
+  /// The column of a place: a slot, the versions, or the keys.
+  func place(_ place: Int) -> Column {
+    if place < slotCount { return columns[place] }
+    return place == slotCount ? versions : keyColumn
+  }
+
+  /// The keys as a column, dense or not.
+  private var keyColumn: Column {
+    let builder = ColumnBuilder(.int64)
+    for row in 0..<count { builder.append(key(row)) }
+    return builder.finish()
+  }
+}

@@ -1,0 +1,194 @@
+// Opening an archive: from the file's first bytes to the tables of its newest commit. Reads the header, the commit
+// slots, the trailer, the footer and the schema, and no row.
+
+import CairnModel
+import Foundation
+
+/// What opening an archive finds.
+struct ArchiveContents {
+  let source: ArchiveSource
+  let header: ArchiveHeader
+  /// The state that was opened.
+  let slot: CommitSlot
+  /// Which of the two places has it; nil where both are damaged or older, and the trailer told.
+  let slotNumber: Int?
+  let schema: ArchivedSchema
+  let metadata: StoreMetadata
+  let index: ArchiveIndex
+  /// The footers that say the state, newest first.
+  let footers: [BlockPlace]
+  /// Bytes behind the newest commit: what a save left that wasn't finished.
+  let unfinished: UInt64
+}
+
+struct ArchiveFile {
+  let file: any OpenFile
+  let path: String
+
+  private func corrupt(_ message: String, _ offset: UInt64?) -> StoreError {
+    StoreError(.corrupt, message, file: path, offset: offset, remedy: ArchiveSource.remedy)
+  }
+
+  /// Throws `corrupt` for a file that is no archive or is damaged, and what the file system throws.
+  ///
+  /// `cacheBudget` is in bytes; `damage` counts what can't be read later.
+  func open(cacheBudget: Int, damage: DamageLog = DamageLog()) throws -> ArchiveContents {
+    let size = try file.information().size
+    let start = try file.bytes(Int(CommitSlot.end), at: 0)
+    let header = try header(start)
+    let (slot, number) = try newest(start, header, size)
+    guard slot.fileLength <= size else {
+      throw corrupt(
+        "the file has \(size) bytes, and its newest commit wrote it up to \(slot.fileLength): it was cut off", size)
+    }
+    try checkTrailer(slot, header)
+    let place = BlockPlace(offset: slot.footerOffset, length: Int(slot.footerLength))
+    let bare = ArchiveSource(
+      file: file, path: path, uuid: header.uuid, schema: Schema.nothing, cacheBudget: cacheBudget)
+    let text = try text(place, .footer, bare)
+    let schemaPlace = try rethrow(place) { try ArchiveIndex.schemaPlace(text, end: place.offset) }
+    let schemaText = try self.text(schemaPlace, .schema, bare)
+    let archived = try rethrow(schemaPlace) { try ArchivedSchema(json: schemaText) }
+    let schema = try rethrow(schemaPlace) { try archived.schema }
+    let source = ArchiveSource(
+      file: file, path: path, uuid: header.uuid, schema: schema, cacheBudget: cacheBudget, damage: damage)
+    let (index, footers) = try index(text, place, source)
+    guard index.generation == Int64(clamping: slot.generation) else {
+      throw corrupt("the footer is of commit \(index.generation), not \(slot.generation)", place.offset)
+    }
+    let metadataText = try self.text(index.metadata, .metadata, source)
+    let metadata = try rethrow(index.metadata) {
+      try ArchivedMetadata.read(json: metadataText, type: ArchiveStore.traits.type)
+    }
+    return ArchiveContents(
+      source: source, header: header, slot: slot, slotNumber: number, schema: archived, metadata: metadata,
+      index: index, footers: footers, unfinished: size - slot.fileLength)
+  }
+
+  private func header(_ start: [UInt8]) throws -> ArchiveHeader {
+    do {
+      return try ArchiveHeader(Array(start.prefix(ArchiveHeader.size)))
+    } catch let error as RecordError {
+      throw StoreError(
+        .corrupt, error.message, file: path, offset: UInt64(error.offset),
+        remedy: start.starts(with: ArchiveHeader.magic)
+          ? ArchiveSource.remedy : "open it with what made it; cairn pack makes archives of tables")
+    }
+  }
+
+  /// The newest commit: what the newer slot says. Only where a slot is damaged, the trailer at the end of the file
+  /// is asked, because the newest commit may be the one that the damaged slot named.
+  private func newest(
+    _ start: [UInt8], _ header: ArchiveHeader, _ size: UInt64
+  ) throws -> (slot: CommitSlot, number: Int?) {
+    var found: [(slot: CommitSlot, number: Int)] = []
+    var damaged: UInt64?
+    for (number, offset) in CommitSlot.offsets.enumerated() {
+      let from = Int(offset)
+      guard from + CommitSlot.size <= start.count else {
+        throw corrupt("the file ends before its commit slots do", UInt64(start.count))
+      }
+      let bytes = start[from..<from + CommitSlot.size]
+      if let slot = CommitSlot(bytes) {
+        found.append((slot, number))
+      } else if !bytes.allSatisfy({ $0 == 0 }) {
+        damaged = offset
+      }
+    }
+    let best = found.max { $0.slot.generation < $1.slot.generation }
+    guard let damaged else {
+      guard let best else { throw corrupt("no commit was ever finished", CommitSlot.offsets[0]) }
+      return best
+    }
+    if let end = try trailer(endingAt: size, header), end.generation >= best?.slot.generation ?? 0 {
+      return (end, best.flatMap { $0.slot == end ? $0.number : nil })
+    }
+    throw corrupt("the commit slot is damaged, and the end of the file doesn't say what it said", damaged)
+  }
+
+  private func trailer(endingAt end: UInt64, _ header: ArchiveHeader) throws -> CommitSlot? {
+    guard end >= CommitSlot.end + UInt64(ArchiveTrailer.size) else { return nil }
+    let bytes = try file.bytes(ArchiveTrailer.size, at: end - UInt64(ArchiveTrailer.size))
+    guard let trailer = ArchiveTrailer(bytes), trailer.uuid == header.uuid, trailer.slot.fileLength == end else {
+      return nil
+    }
+    return trailer.slot
+  }
+
+  private func checkTrailer(_ slot: CommitSlot, _ header: ArchiveHeader) throws {
+    guard let found = try trailer(endingAt: slot.fileLength, header), found == slot else {
+      throw corrupt(
+        "the trailer of commit \(slot.generation) is damaged",
+        slot.fileLength &- UInt64(min(UInt64(ArchiveTrailer.size), slot.fileLength)))
+    }
+    let (end, overflow) = slot.footerOffset.addingReportingOverflow(UInt64(slot.footerLength))
+    guard !overflow, slot.footerOffset >= CommitSlot.end,
+      end == slot.fileLength - UInt64(ArchiveTrailer.size)
+    else { throw corrupt("the footer isn't where the commit says", slot.footerOffset) }
+  }
+
+  /// The tables as the footers say them, from the last whole one on.
+  private func index(
+    _ newest: [UInt8], _ place: BlockPlace, _ source: ArchiveSource
+  ) throws -> (ArchiveIndex, [BlockPlace]) {
+    var blocks: [UInt64: ArchiveBlock] = [:]
+    var chain: [(footer: ArchiveIndex.Footer, place: BlockPlace)] = []
+    var text = newest
+    var place = place
+    while true {
+      let footer = try rethrow(place) {
+        try ArchiveIndex.read(text, source: source, end: place.offset, blocks: &blocks)
+      }
+      chain.append((footer, place))
+      guard let previous = footer.previous else { break }
+      // Each comes before the one that names it, so the chain ends.
+      guard chain.count <= ArchiveFile.longestChain else {
+        throw corrupt("more than \(ArchiveFile.longestChain) footers hang together", place.offset)
+      }
+      place = previous
+      text = try self.text(place, .footer, source)
+    }
+    var index = chain[0].footer.index
+    for (footer, place) in chain.reversed() { try rethrow(place) { try index.apply(footer.splices) } }
+    try rethrow(chain[0].place) { try index.checkOrder() }
+    return (index, chain.map(\.place))
+  }
+
+  static let longestChain = 256
+
+  private func text(_ place: BlockPlace, _ kind: BlockHeader.Kind, _ source: ArchiveSource) throws -> [UInt8] {
+    let (header, stored) = try source.readBlock(at: place.offset, length: place.length, kind: kind, corrupt)
+    return try rethrow(place) { try TextBlock.decode(header, stored) }
+  }
+
+  /// What `body` finds wrong with a record of the block at `place`, as an error of the file.
+  private func rethrow<T>(_ place: BlockPlace, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as RecordError {
+      throw corrupt(error.message, place.offset)
+    }
+  }
+}
+
+extension Schema {
+  /// Of a file whose schema isn't read yet.
+  fileprivate static let nothing = try! Schema(SchemaDescription(entities: []))
+}
+
+extension ArchiveIndex {
+  /// Where a footer says the schema is, which has to be read before anything else of it can be.
+  static func schemaPlace(_ bytes: [UInt8], end: UInt64) throws -> BlockPlace {
+    var reader = RecordReader(bytes)
+    guard try reader.integer(UInt8.self) == form else { throw reader.error("a footer of another form") }
+    if try reader.integer(UInt8.self) == 1 { _ = (try reader.varint(), try reader.varint()) }
+    _ = (try reader.varint(), try reader.zigzag(), try reader.varint())
+    let offset = try reader.varint()
+    let length = try reader.count(atMost: Int(UInt32.max))
+    let (last, overflow) = offset.addingReportingOverflow(UInt64(length))
+    guard offset >= CommitSlot.end, !overflow, last <= end else {
+      throw reader.error("a schema of \(length) bytes at \(offset), where none can be")
+    }
+    return BlockPlace(offset: offset, length: length)
+  }
+}

@@ -1,0 +1,375 @@
+// What a footer says: every table's groups, and where their blocks are. Formats/archive.md has the bytes.
+
+import CairnModel
+import Foundation
+
+/// Where a block is, its header included.
+struct BlockPlace: Equatable {
+  var offset: UInt64
+  var length: Int
+}
+
+/// The state of an archive after one commit.
+struct ArchiveIndex {
+  var generation: Int64
+  /// Milliseconds since 1970.
+  var time: Int64
+  /// The number that the next group gets.
+  var nextGroup: UInt32
+  var schema: BlockPlace
+  var metadata: BlockPlace
+  /// By entity; what a root's hierarchy reserves next.
+  var nextKeys: [Int64]
+  var nextJoinKeys: [Int64]
+  /// By table.
+  var tables: [[ArchiveGroup]]
+}
+
+/// Groups of one table in the place of others.
+struct GroupSplice {
+  var table: Int
+  var start: Int
+  var removed: Int
+  var inserted: [ArchiveGroup]
+}
+
+// MARK: - Writing
+
+extension ArchiveIndex {
+  /// The footer that stands for itself.
+  var wholeFooter: [UInt8] {
+    let splices = tables.indices.filter { !tables[$0].isEmpty }.map {
+      GroupSplice(table: $0, start: 0, removed: 0, inserted: tables[$0])
+    }
+    return footer(splices, after: nil)
+  }
+
+  /// The footer that says what changes after the footer at `previous`.
+  func deltaFooter(_ splices: [GroupSplice], after previous: BlockPlace) -> [UInt8] {
+    footer(splices, after: previous)
+  }
+
+  private func footer(_ splices: [GroupSplice], after previous: BlockPlace?) -> [UInt8] {
+    var writer = RecordWriter()
+    writer.put(ArchiveIndex.form)
+    writer.put(UInt8(previous == nil ? 0 : 1))
+    if let previous { ArchiveIndex.put(previous, &writer) }
+    writer.put(varint: generation)
+    writer.put(zigzag: time)
+    writer.put(varint: nextGroup)
+    ArchiveIndex.put(schema, &writer)
+    ArchiveIndex.put(metadata, &writer)
+    writer.put(varint: nextKeys.count)
+    for key in nextKeys { writer.put(varint: key) }
+    writer.put(varint: nextJoinKeys.count)
+    for key in nextJoinKeys { writer.put(varint: key) }
+    writer.put(varint: splices.count)
+    for splice in splices {
+      writer.put(varint: splice.table)
+      writer.put(varint: splice.start)
+      writer.put(varint: splice.removed)
+      writer.put(varint: splice.inserted.count)
+      var context = GroupContext()
+      for group in splice.inserted { ArchiveIndex.put(group, &writer, &context) }
+    }
+    return writer.bytes
+  }
+
+  static let form: UInt8 = 1
+
+  /// What the next group's numbers are told relative to.
+  private struct GroupContext {
+    var id: Int64 = 0
+    var lastKey: Int64 = 0
+    var end: UInt64 = 0
+  }
+
+  private enum Flag {
+    static let isDense: UInt8 = 1
+    static let hasDeleted: UInt8 = 2
+
+    static let isThere: UInt8 = 1
+    static let integerZone: UInt8 = 2
+    static let doubleZone: UInt8 = 4
+    static let mayHoldNaN: UInt8 = 8
+    static let laterPart: UInt8 = 16
+    static let otherGroup: UInt8 = 32
+    static let all: UInt8 = 63
+  }
+
+  private static func put(_ place: BlockPlace, _ writer: inout RecordWriter) {
+    writer.put(varint: place.offset)
+    writer.put(varint: place.length)
+  }
+
+  private static func put(_ group: ArchiveGroup, _ writer: inout RecordWriter, _ context: inout GroupContext) {
+    writer.put(zigzag: Int64(group.id) - context.id)
+    context.id = Int64(group.id)
+    writer.put(UInt8(group.chunks.count))
+    for chunk in group.chunks {
+      writer.put(varint: chunk.count)
+      writer.put(varint: chunk.firstKey - context.lastKey)
+      context.lastKey = chunk.lastKey
+      writer.put((chunk.hasDenseKeys ? Flag.isDense : 0) | (chunk.deleted == nil ? 0 : Flag.hasDeleted))
+      if !chunk.hasDenseKeys { writer.put(varint: chunk.lastKey - chunk.firstKey) }
+      if let deleted = chunk.deleted { writer.put(bytes: deleted.bytes(rows: chunk.count)) }
+    }
+    for reference in group.columns {
+      guard let reference else {
+        writer.put(UInt8(0))
+        continue
+      }
+      put(reference, group.id, &writer, &context)
+    }
+  }
+
+  private static func put(
+    _ reference: ArchiveGroup.Reference, _ group: UInt32, _ writer: inout RecordWriter,
+    _ context: inout GroupContext
+  ) {
+    let block = reference.block
+    let zone = block.zone
+    let hasIntegers = zone.minInteger <= zone.maxInteger
+    let hasDoubles = zone.minDouble <= zone.maxDouble
+    var flags = Flag.isThere
+    if hasIntegers { flags |= Flag.integerZone }
+    if hasDoubles { flags |= Flag.doubleZone }
+    if zone.mayHoldNaN { flags |= Flag.mayHoldNaN }
+    if reference.firstPart > 0 { flags |= Flag.laterPart }
+    if block.group != group { flags |= Flag.otherGroup }
+    writer.put(flags)
+    writer.put(zigzag: Int64(bitPattern: block.offset &- context.end))
+    writer.put(varint: block.length)
+    context.end = block.offset + UInt64(block.length)
+    if reference.firstPart > 0 { writer.put(UInt8(reference.firstPart)) }
+    if block.group != group { writer.put(varint: block.group) }
+    if hasIntegers {
+      writer.put(zigzag: zone.minInteger)
+      writer.put(varint: UInt64(bitPattern: zone.maxInteger &- zone.minInteger))
+    }
+    if hasDoubles {
+      writer.put(zone.minDouble)
+      writer.put(zone.maxDouble)
+    }
+  }
+}
+
+// MARK: - Reading
+
+extension ArchiveIndex {
+  /// A footer's content, before it is put on top of its predecessor.
+  struct Footer {
+    var index: ArchiveIndex
+    /// The footer that this one only says the difference to.
+    var previous: BlockPlace?
+    var splices: [GroupSplice]
+  }
+
+  /// Reads a footer. `blocks` has the blocks that were met before, by offset; `end` is where the footer is, which
+  /// all that it names comes before. Throws `RecordError`.
+  static func read(
+    _ bytes: [UInt8], source: ArchiveSource, end: UInt64, blocks: inout [UInt64: ArchiveBlock]
+  ) throws -> Footer {
+    var reader = RecordReader(bytes)
+    guard try reader.integer(UInt8.self) == form else { throw reader.error("a footer of another form") }
+    let isDelta = try reader.integer(UInt8.self)
+    guard isDelta <= 1 else { throw reader.error("a footer of another kind") }
+    let previous = isDelta == 1 ? try place(&reader, end) : nil
+    let schema = source.schema
+    var index = ArchiveIndex(
+      generation: try number(&reader), time: try reader.zigzag(),
+      nextGroup: UInt32(try reader.count(atMost: Int(UInt32.max))), schema: try place(&reader, end),
+      metadata: try place(&reader, end), nextKeys: [], nextJoinKeys: [],
+      tables: [[ArchiveGroup]](repeating: [], count: ArchiveTables.count(schema)))
+    index.nextKeys = try keys(&reader, schema.entities.count)
+    index.nextJoinKeys = try keys(&reader, schema.joins.count)
+    var splices: [GroupSplice] = []
+    for _ in 0..<(try reader.countOfRest()) {
+      let table = try reader.count(atMost: max(index.tables.count - 1, 0))
+      guard table < index.tables.count, ArchiveTables.isStored(table, schema) else {
+        throw reader.error("table \(table) can't have rows")
+      }
+      var splice = GroupSplice(
+        table: table, start: try reader.count(atMost: Int(UInt32.max)),
+        removed: try reader.count(atMost: Int(UInt32.max)), inserted: [])
+      var context = GroupContext()
+      for _ in 0..<(try reader.countOfRest()) {
+        splice.inserted.append(
+          try group(&reader, table, source, end, index.nextGroup, &blocks, &context))
+      }
+      splices.append(splice)
+    }
+    guard reader.isAtEnd else { throw reader.error("bytes are left over") }
+    return Footer(index: index, previous: previous, splices: splices)
+  }
+
+  /// Puts the difference on top of the tables. Throws `RecordError`.
+  mutating func apply(_ splices: [GroupSplice]) throws {
+    for splice in splices {
+      guard splice.start + splice.removed <= tables[splice.table].count else {
+        throw RecordError(message: "a difference to groups that aren't there", offset: 0)
+      }
+      tables[splice.table].replaceSubrange(splice.start..<splice.start + splice.removed, with: splice.inserted)
+    }
+  }
+
+  /// Throws unless the keys of each table ascend.
+  func checkOrder() throws {
+    for groups in tables {
+      var last: Int64 = 0
+      for group in groups {
+        guard let first = group.chunks.first, first.firstKey > last else {
+          throw RecordError(message: "the keys of a table don't ascend", offset: 0)
+        }
+        last = group.chunks.last!.lastKey
+      }
+    }
+  }
+
+  private static func number(_ reader: inout RecordReader) throws -> Int64 {
+    let raw = try reader.varint()
+    guard let value = Int64(exactly: raw) else { throw reader.error("\(raw) is too great") }
+    return value
+  }
+
+  private static func keys(_ reader: inout RecordReader, _ count: Int) throws -> [Int64] {
+    guard try reader.countOfRest() == count else { throw reader.error("keys for other tables than the schema's") }
+    return try (0..<count).map { _ in
+      let key = try number(&reader)
+      guard key > 0 else { throw reader.error("a key of \(key)") }
+      return key
+    }
+  }
+
+  private static func place(_ reader: inout RecordReader, _ end: UInt64) throws -> BlockPlace {
+    let offset = try reader.varint()
+    let length = try reader.count(atMost: Int(UInt32.max) + BlockHeader.size)
+    try check(offset, length, end, reader)
+    return BlockPlace(offset: offset, length: length)
+  }
+
+  private static func check(_ offset: UInt64, _ length: Int, _ end: UInt64, _ reader: RecordReader) throws {
+    let (last, overflow) = offset.addingReportingOverflow(UInt64(length))
+    guard offset >= CommitSlot.end, !overflow, last <= end, length > BlockHeader.size else {
+      throw reader.error("a block of \(length) bytes at \(offset), where none can be")
+    }
+  }
+
+  private static func group(
+    _ reader: inout RecordReader, _ table: Int, _ source: ArchiveSource, _ end: UInt64, _ nextGroup: UInt32,
+    _ blocks: inout [UInt64: ArchiveBlock], _ context: inout GroupContext
+  ) throws -> ArchiveGroup {
+    let (id, overflow) = try reader.zigzag().addingReportingOverflow(context.id)
+    guard !overflow, id >= 0, id < Int64(nextGroup) else { throw reader.error("group \(id) isn't numbered yet") }
+    context.id = id
+    let chunkCount = Int(try reader.integer(UInt8.self))
+    guard (1...ArchiveGroup.capacity).contains(chunkCount) else {
+      throw reader.error("a group of \(chunkCount) chunks")
+    }
+    let chunks = try (0..<chunkCount).map { _ in try chunk(&reader, &context) }
+    let types = source.types(table)
+    var columns: [ArchiveGroup.Reference?] = []
+    for place in 0..<types.count + 2 {
+      let reference = try reference(
+        &reader, table, place, types, UInt32(id), source, end, nextGroup, chunkCount, &blocks, &context)
+      let mayMiss = place == types.count || place == types.count + 1 && chunks.allSatisfy(\.hasDenseKeys)
+      if reference == nil, !mayMiss { throw reader.error("a group without the block of a column") }
+      columns.append(reference)
+    }
+    return ArchiveGroup(id: UInt32(id), table: table, types: types, chunks: chunks, columns: columns)
+  }
+
+  private static func chunk(
+    _ reader: inout RecordReader, _ context: inout GroupContext
+  ) throws -> ArchiveGroup.ChunkInfo {
+    let count = try reader.count(atMost: Chunk.capacity)
+    let step = try number(&reader)
+    let (firstKey, overflow) = context.lastKey.addingReportingOverflow(step)
+    let flags = try reader.integer(UInt8.self)
+    guard count > 0, step > 0, !overflow, flags & ~(Flag.isDense | Flag.hasDeleted) == 0 else {
+      throw reader.error("a chunk of \(count) rows from key \(firstKey) on")
+    }
+    let isDense = flags & Flag.isDense != 0
+    let span = isDense ? Int64(count - 1) : try number(&reader)
+    let (lastKey, overflow2) = firstKey.addingReportingOverflow(span)
+    guard !overflow2, span >= Int64(count - 1) else { throw reader.error("keys that aren't enough for the rows") }
+    context.lastKey = lastKey
+    var deleted: Bitmap?
+    if flags & Flag.hasDeleted != 0 {
+      let bitmap = Bitmap(bytes: try reader.take((count + 7) / 8), rows: count)
+      guard bitmap.setCount > 0, bitmap.setCount < count else {
+        throw reader.error("\(bitmap.setCount) of \(count) rows are deleted")
+      }
+      deleted = bitmap
+    }
+    return .init(count: count, firstKey: firstKey, lastKey: lastKey, hasDenseKeys: isDense, deleted: deleted)
+  }
+
+  private static func reference(
+    _ reader: inout RecordReader, _ table: Int, _ place: Int, _ types: [ValueType], _ group: UInt32,
+    _ source: ArchiveSource, _ end: UInt64, _ nextGroup: UInt32, _ chunkCount: Int,
+    _ blocks: inout [UInt64: ArchiveBlock], _ context: inout GroupContext
+  ) throws -> ArchiveGroup.Reference? {
+    let flags = try reader.integer(UInt8.self)
+    if flags == 0 { return nil }
+    guard flags & Flag.isThere != 0, flags & ~Flag.all == 0 else { throw reader.error("flags \(flags) of a block") }
+    let offset = context.end &+ UInt64(bitPattern: try reader.zigzag())
+    let length = try reader.count(atMost: Int(UInt32.max) + BlockHeader.size)
+    try check(offset, length, end, reader)
+    context.end = offset + UInt64(length)
+    let firstPart = flags & Flag.laterPart == 0 ? 0 : Int(try reader.integer(UInt8.self))
+    guard firstPart + chunkCount <= ArchiveGroup.capacity else {
+      throw reader.error("part \(firstPart + chunkCount - 1) of a block")
+    }
+    let home = flags & Flag.otherGroup == 0 ? group : UInt32(try reader.count(atMost: Int(UInt32.max)))
+    guard home < nextGroup else { throw reader.error("group \(home) isn't numbered yet") }
+    let zone = try zone(&reader, flags)
+    if let block = blocks[offset] {
+      guard block.length == length, block.table == table, block.place == place, block.group == home else {
+        throw reader.error("two blocks at \(offset)")
+      }
+      return .init(block: block, firstPart: firstPart)
+    }
+    let block = ArchiveBlock(
+      source: source, offset: offset, length: length, table: table, place: place, group: home,
+      type: ArchiveTables.type(ofPlace: place, types), zone: zone)
+    blocks[offset] = block
+    return .init(block: block, firstPart: firstPart)
+  }
+
+  private static func zone(_ reader: inout RecordReader, _ flags: UInt8) throws -> Zone {
+    var zone = Zone()
+    if flags & Flag.integerZone != 0 {
+      zone.minInteger = try reader.zigzag()
+      let span = try reader.varint()
+      zone.maxInteger = zone.minInteger &+ Int64(bitPattern: span)
+      guard zone.maxInteger >= zone.minInteger else { throw reader.error("bounds that overflow") }
+    }
+    if flags & Flag.doubleZone != 0 {
+      zone.minDouble = try reader.double()
+      zone.maxDouble = try reader.double()
+      guard zone.minDouble <= zone.maxDouble else { throw reader.error("bounds that don't ascend") }
+    }
+    zone.mayHoldNaN = flags & Flag.mayHoldNaN != 0
+    return zone
+  }
+}
+
+extension ArchiveGroup {
+  /// Chunks in a group.
+  static let capacity = 4
+}
+
+extension Bitmap {
+  /// The bits of the first `rows` rows, the lowest first.
+  fileprivate func bytes(rows: Int) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: (rows + 7) / 8)
+    for row in 0..<rows where self[row] { result[row >> 3] |= 1 << UInt8(row & 7) }
+    return result
+  }
+
+  fileprivate convenience init(bytes: ArraySlice<UInt8>, rows: Int) {
+    let list = Array(bytes)
+    self.init(setting: (0..<rows).filter { list[$0 >> 3] & (1 << UInt8($0 & 7)) != 0 }, capacity: rows)
+  }
+}

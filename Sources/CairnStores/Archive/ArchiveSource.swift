@@ -1,0 +1,143 @@
+// The open file behind the blocks of an archive, and what was found wrong with it.
+
+import CairnModel
+import Foundation
+
+/// An archive's bytes. Lives for as long as anybody holds a chunk of it; the file may have been replaced by then.
+///
+/// Sendable: constant but for the locks.
+final class ArchiveSource: Sendable {
+  /// nil while the file is being written as a whole: its blocks can't be read yet.
+  let file: (any OpenFile)?
+  let path: String
+  let uuid: UUID
+  let schema: Schema
+  let cache: BlockCache
+
+  let damage: DamageLog
+  /// Those that nobody uses at the moment: each keeps memory that it reuses.
+  private let decoders = Lock<[ColumnDecoder]>([])
+
+  init(
+    file: (any OpenFile)?, path: String, uuid: UUID, schema: Schema, cacheBudget: Int,
+    damage: DamageLog = DamageLog()
+  ) {
+    self.damage = damage
+    self.file = file
+    self.path = path
+    self.uuid = uuid
+    self.schema = schema
+    cache = BlockCache(budget: cacheBudget)
+  }
+
+  // MARK: Reading
+
+  /// The columns of a block, one a part. Throws `corrupt` and `fileSystem`.
+  func decode(_ block: ArchiveBlock) throws -> [Column] {
+    let (header, stored) = try readBlock(at: block.offset, length: block.length, kind: .columns) { message, at in
+      corrupt(message, block, at: at)
+    }
+    let columnNumber = ArchiveTables.number(ofPlace: block.place, slotCount: types(block.table).count)
+    guard Int(header.table) == block.table, header.column == columnNumber, header.group == block.group else {
+      throw corrupt(
+        "the block is of table \(header.table), column \(header.column), group \(header.group), which isn't the one that belongs here",
+        block)
+    }
+    do {
+      let decoder = decoders.withLock { $0.popLast() } ?? ColumnDecoder()
+      defer { decoders.withLock { $0.append(decoder) } }
+      return try ColumnBlock.decode(header, stored, type: block.type, decoder: decoder)
+    } catch let error as RecordError {
+      throw corrupt(error.message, block, at: block.offset + UInt64(BlockHeader.size + error.offset))
+    }
+  }
+
+  func types(_ table: Int) -> [ValueType] { ArchiveTables.types(table, schema) }
+
+  /// A block whose place and length are known; everything about it is checked but what its bytes mean.
+  func readBlock(
+    at offset: UInt64, length: Int, kind: BlockHeader.Kind,
+    _ failure: (String, UInt64) -> StoreError
+  ) throws -> (header: BlockHeader, stored: [UInt8]) {
+    guard length >= BlockHeader.size else { throw failure("a block of \(length) bytes is too short", offset) }
+    guard let file else { throw failure("the file is being written", offset) }
+    let bytes = try file.bytes(length, at: offset)
+    guard bytes.count == length else {
+      throw failure("the file ends inside a block of \(length) bytes", offset + UInt64(bytes.count))
+    }
+    let header: BlockHeader
+    let checksum: UInt32
+    do {
+      (header, checksum) = try BlockHeader.read(bytes[..<BlockHeader.size])
+    } catch let error as RecordError {
+      throw failure(error.message, offset + UInt64(error.offset))
+    }
+    guard header.kind == kind, Int(header.storedLength) == length - BlockHeader.size else {
+      throw failure("a block of kind \(header.kind) and \(header.storedLength) bytes isn't the one expected", offset)
+    }
+    let stored = Array(bytes[BlockHeader.size...])
+    let found = Checksum.crc32(stored, after: Checksum.crc32(bytes[..<(BlockHeader.size - 4)]))
+    guard found == checksum else {
+      throw failure("the block's checksum is wrong: its \(length) bytes aren't those that were written", offset)
+    }
+    return (header, stored)
+  }
+
+  /// Takes down that a block couldn't be read.
+  func note(_ error: any Error, _ block: ArchiveBlock) -> StoreError {
+    let told = error as? StoreError ?? corrupt("\(error)", block)
+    damage.note(told)
+    return told
+  }
+
+  func corrupt(_ message: String, _ block: ArchiveBlock, at offset: UInt64? = nil) -> StoreError {
+    let names = ArchiveTables.names(block.table, block.place, schema)
+    return StoreError(
+      .corrupt, message, entity: names.table, property: names.column, file: path,
+      offset: offset ?? block.offset, remedy: ArchiveSource.remedy)
+  }
+
+  static let remedy =
+    "restore the file from a copy, or save what is readable with: cairn salvage"
+}
+
+/// Tables as archives number them: first the entities, then the joins.
+enum ArchiveTables {
+  static func count(_ schema: Schema) -> Int { schema.entities.count + schema.joins.count }
+
+  static func types(_ table: Int, _ schema: Schema) -> [ValueType] {
+    table < schema.entities.count ? schema.entities[table].slots.map(\.type) : JoinSlot.types
+  }
+
+  /// What the chunks of a table say they are of.
+  static func entity(_ table: Int, _ schema: Schema) -> EntityID {
+    table < schema.entities.count
+      ? schema.entities[table].id : schema[schema.joins[table - schema.entities.count].source].owner
+  }
+
+  static func isStored(_ table: Int, _ schema: Schema) -> Bool {
+    table >= schema.entities.count || !schema.entities[table].isAbstract
+  }
+
+  /// The type of a place: a slot, the versions or the keys.
+  static func type(ofPlace place: Int, _ types: [ValueType]) -> ValueType {
+    place < types.count ? types[place] : .int64
+  }
+
+  static func number(ofPlace place: Int, slotCount: Int) -> UInt16 {
+    if place < slotCount { return UInt16(place) }
+    return place == slotCount ? BlockHeader.versions : BlockHeader.keys
+  }
+
+  /// For messages.
+  static func names(_ table: Int, _ place: Int, _ schema: Schema) -> (table: String, column: String) {
+    if table < schema.entities.count {
+      let entity = schema.entities[table]
+      let extra = place == entity.slots.count ? "(versions)" : "(keys)"
+      return (entity.name, place < entity.slots.count ? entity.slots[place].name : extra)
+    }
+    let source = schema[schema.joins[table - schema.entities.count].source]
+    let names = ["source", "target", "source order", "target order", "(versions)", "(keys)"]
+    return ("\(schema[source.owner].name).\(source.name)", names[min(place, 5)])
+  }
+}

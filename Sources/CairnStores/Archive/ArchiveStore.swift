@@ -1,0 +1,355 @@
+// The archive store: the table engine over one file, whose columns are read when they are first asked for.
+
+public import CairnModel
+public import Foundation
+
+/// A store in one compact file.
+///
+/// Opening reads the footer, not the data. A save appends what changed, and is either there as a whole after a crash
+/// or not at all. One writer at a time; any number of readers, each of which goes on seeing the state that it opened.
+public final class ArchiveStore: PersistentStore {
+  public static let traits = StoreTraits(type: "CairnArchive", isDurable: true, isFileBased: true)
+
+  /// How an archive is opened.
+  public struct Options: Sendable {
+    /// Nothing is written then, not even a lock.
+    public var isReadOnly = false
+    public var profile = Profile.default
+    /// How many bytes of decoded columns stay in memory that nobody holds.
+    public var cacheBudget = 256 << 20
+    public var history = HistoryPolicy.none
+
+    public init() {}
+  }
+
+  /// How much time saves take to make the file small.
+  public enum Profile: String, Sendable, CaseIterable {
+    case fastest, `default`, smallest
+
+    var effort: EncodingEffort {
+      switch self {
+      case .fastest: .fastest
+      case .default: .default
+      case .smallest: .smallest
+      }
+    }
+  }
+
+  /// What a new archive is made with.
+  public struct Model: Sendable {
+    public let schema: Schema
+    /// The model as the text of Xcode's `contents` file, so that the archive opens without it.
+    public var source: String?
+    public var versionHashes: [String: Data] = [:]
+    public var versionIdentifiers: [String] = []
+
+    public init(schema: Schema) { self.schema = schema }
+  }
+
+  private let engine: TableEngine
+  private let fileSystem: any FileSystem
+  /// Symbolic links followed.
+  public let path: String
+  private let options: Options
+  private let lock: LockFile?
+  private let damage: DamageLog
+  private let entries: Lock<(value: StoreMetadata, isChanged: Bool)>
+  /// nil when read-only or closed. Only touched under the engine's write lock.
+  private let writing: Lock<ArchiveWriter?>
+  private let archivedSchema: ArchivedSchema
+
+  /// Opens the archive at `path`, or makes an empty one where there is no file.
+  ///
+  /// Throws `corrupt` for a file that is no archive or is damaged, `incompatibleSchema` for one of another model,
+  /// `locked` with the holder when another store writes to it, and what the file system throws.
+  public convenience init(
+    at path: String, model: Model, options: Options = Options(),
+    clock: @escaping @Sendable () -> Date = { Date() }
+  ) throws {
+    try self.init(at: path, model: model, options: options, fileSystem: POSIXFileSystem(), clock: clock)
+  }
+
+  package init(
+    at path: String, model: Model, options: Options, fileSystem: any FileSystem,
+    clock: @escaping @Sendable () -> Date = { Date() }
+  ) throws {
+    let path = try fileSystem.resolve(path)
+    let damage = DamageLog()
+    var lock: LockFile?
+    if !options.isReadOnly {
+      lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
+      try AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
+      if try fileSystem.information(path) == nil {
+        try ArchiveStore.create(path, model, options, fileSystem)
+      }
+    }
+    let file = try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
+    let contents = try ArchiveFile(file: file, path: path).open(
+      cacheBudget: options.cacheBudget, damage: damage)
+    guard contents.source.schema.isStoredAs(model.schema) else {
+      throw StoreError(
+        .incompatibleSchema, "the archive was made with another version of the model", file: path,
+        remedy: "open it with the model that it was made with, or migrate it")
+    }
+    if contents.header.readOnlyCompatible != 0, !options.isReadOnly {
+      throw StoreError(
+        .unsupportedRequest, "it uses features that this program can read but not write", file: path,
+        remedy: "open it for reading only")
+    }
+    self.fileSystem = fileSystem
+    self.path = path
+    self.options = options
+    self.lock = lock
+    self.damage = damage
+    archivedSchema = contents.schema
+    entries = Lock((contents.metadata, false))
+    let writer =
+      options.isReadOnly
+      ? nil : try ArchiveWriter(contents, file: file, effort: options.profile.effort)
+    writing = Lock(writer)
+    engine = TableEngine(
+      schema: model.schema, history: options.history, clock: clock,
+      beginning: ArchiveStore.beginning(contents, damage))
+  }
+
+  private static func create(
+    _ path: String, _ model: Model, _ options: Options, _ fileSystem: any FileSystem
+  ) throws {
+    let metadata = StoreMetadata(
+      uuid: UUID(), type: traits.type, versionHashes: model.versionHashes,
+      versionIdentifiers: model.versionIdentifiers)
+    let nobody = TableSnapshot(empty: model.schema, engine: ObjectIdentifier(fileSystem as AnyObject))
+    try ArchiveCopy(fileSystem: fileSystem, path: path, effort: options.profile.effort).write(
+      nobody,
+      .init(
+        schema: ArchivedSchema(model.schema, model: model.source), metadata: metadata, generation: 0,
+        nextKeys: model.schema.entities.map { _ in 1 }, nextJoinKeys: model.schema.joins.map { _ in 1 }))
+  }
+
+  /// The file beside an archive that its writer holds a lock on.
+  static func lockPath(_ path: String) -> String {
+    Paths.join(Paths.directory(of: path), ".\(Paths.name(of: path)).lock")
+  }
+
+  /// The tables as a file has them.
+  private static func beginning(_ contents: ArchiveContents, _ damage: DamageLog) -> TableEngine.Beginning {
+    let schema = contents.source.schema
+    let tables = contents.index.tables.indices.map { table -> Table? in
+      guard ArchiveTables.isStored(table, schema) else { return nil }
+      let entity = ArchiveTables.entity(table, schema)
+      let types = ArchiveTables.types(table, schema)
+      let nothing = [Column?](repeating: nil, count: types.count + 2)
+      var chunks = ChunkList()
+      var liveCount = 0
+      for group in contents.index.tables[table] {
+        for place in group.chunks.indices {
+          chunks.append(group.chunk(place, entity: entity, nothingHeld: nothing))
+          liveCount += group.chunks[place].liveCount
+        }
+      }
+      return Table(entity: entity, types: types, damage: damage, chunks: chunks, liveCount: liveCount)
+    }
+    let entityCount = schema.entities.count
+    return TableEngine.Beginning(
+      generation: contents.index.generation, tables: Array(tables[..<entityCount]),
+      joins: tables[entityCount...].map { $0! }, nextKeys: contents.index.nextKeys,
+      nextJoinKeys: contents.index.nextJoinKeys)
+  }
+
+  // MARK: PersistentStore
+
+  public var schema: Schema { engine.schema }
+
+  /// Written with the next commit, or when the store is closed.
+  public var metadata: StoreMetadata {
+    get { entries.withLock { $0.value } }
+    set {
+      entries.withLock {
+        $0.value.userEntries = newValue.userEntries
+        $0.isChanged = true
+      }
+    }
+  }
+
+  public func snapshot() throws -> any StoreSnapshot { try engine.snapshot() }
+
+  public func fetch(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> RowBatch {
+    try damage.checking { try engine.fetch(request, in: snapshot) }
+  }
+
+  public func count(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> Int {
+    try damage.checking { try engine.count(request, in: snapshot) }
+  }
+
+  public func aggregate(_ request: AggregateRequest, in snapshot: any StoreSnapshot) throws -> [AggregateRow]
+  {
+    try damage.checking { try engine.aggregate(request, in: snapshot) }
+  }
+
+  public func rows(_ keys: [RowKey], in snapshot: any StoreSnapshot) throws -> RowBatch {
+    try damage.checking { try engine.rows(keys, in: snapshot) }
+  }
+
+  public func related(
+    _ sources: [RowKey], through relationship: RelationshipID, in snapshot: any StoreSnapshot
+  ) throws -> RelatedKeys {
+    try damage.checking { try engine.related(sources, through: relationship, in: snapshot) }
+  }
+
+  /// As every store's. When it returns, the changes are on the medium. Throws `outcomeUnknown` where nobody knows
+  /// whether they are: the store has to be opened again then.
+  public func commit(_ changes: ChangeSet) throws -> Commit {
+    let commit = try damage.checking {
+      try engine.commit(changes, checked: { _ in try self.requireWriter() }) { commit in
+        try damage.checking {
+          try self.writing.withLock { writer in
+            let writer = try self.opened(writer)
+            let metadata = self.changedMetadata()
+            let kept = try writer.save(
+              from: commit.old, to: commit.new, nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys,
+              metadata: metadata)
+            if metadata != nil { self.entries.withLock { $0.isChanged = false } }
+            return kept
+          }
+        }
+      }
+    }
+    tidy()
+    return commit
+  }
+
+  /// Compacts where most of the file is of no use. Where that fails the file stays as it is, which is whole, and the
+  /// next commit tries again.
+  private func tidy() {
+    if writing.withLock({ $0?.isWasteful ?? false }) { try? compact() }
+  }
+
+  private func requireWriter() throws {
+    try writing.withLock { writer in
+      let writer = try opened(writer)
+      try writer.check()
+      try lock?.check()
+    }
+  }
+
+  private func opened(_ writer: ArchiveWriter?) throws -> ArchiveWriter {
+    if let writer { return writer }
+    throw StoreError(
+      .unsupportedRequest, "the archive was opened for reading only", file: path, remedy: "open it for writing")
+  }
+
+  private func changedMetadata() -> StoreMetadata? { entries.withLock { $0.isChanged ? $0.value : nil } }
+
+  public func reserveKeys(_ count: Int, root: EntityID) throws -> Range<Int64> {
+    try engine.reserveKeys(count, root: root)
+  }
+
+  public func history(after generation: Generation) throws -> [Commit] {
+    try engine.history(after: generation)
+  }
+
+  public func purgeHistory(through generation: Generation) throws {
+    try engine.purgeHistory(through: generation)
+  }
+
+  public func close() throws {
+    var failure: (any Error)?
+    if changedMetadata() != nil, !options.isReadOnly {
+      do { _ = try commit(ChangeSet()) } catch { failure = error }
+    }
+    engine.close()
+    writing.withLock { $0 = nil }
+    lock?.release()
+    if let failure { throw failure }
+  }
+
+  // MARK: Beside the protocol
+
+  /// Writes the file anew, without what has no use any more, and puts it in the place of the old one. Stores that
+  /// have the old one open go on reading it. Costs a pass over everything; throws as `commit`.
+  public func compact() throws {
+    try damage.checking {
+      try engine.whileNobodyCommits { commit in
+        try writing.withLock { writer in
+          let old = try opened(writer)
+          try old.check()
+          try lock?.check()
+          let moved = try self.rewrite(commit, old)
+          writer = moved.writer
+          return moved.snapshot
+        }
+      }
+    }
+  }
+
+  private func rewrite(
+    _ commit: TableEngine.Unpublished, _ old: ArchiveWriter
+  ) throws -> (writer: ArchiveWriter, snapshot: TableSnapshot) {
+    let metadata = entries.withLock { $0.value }
+    try ArchiveCopy(fileSystem: fileSystem, path: path, effort: options.profile.effort).write(
+      commit.new,
+      .init(
+        schema: archivedSchema, metadata: metadata, generation: commit.new.generation.number,
+        nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys))
+    let file = try fileSystem.open(path, .readWrite)
+    let contents = try ArchiveFile(file: file, path: path).open(
+      cacheBudget: options.cacheBudget, damage: damage)
+    let writer = try ArchiveWriter(contents, file: file, effort: options.profile.effort)
+    entries.withLock { $0.isChanged = false }
+    let beginning = ArchiveStore.beginning(contents, damage)
+    var tables: [Int: Table] = [:]
+    for (number, table) in (beginning.tables + beginning.joins).enumerated() {
+      if let table, let now = commit.new.table(number) { tables[number] = now.replacingChunks(table.chunks) }
+    }
+    return (writer, commit.new.replacing(tables))
+  }
+
+  /// The size of the file, in bytes, and how much of it is of use.
+  package var fileSize: (total: UInt64, live: Int) {
+    writing.withLock { $0.map { ($0.byteCount, $0.liveByteCount) } ?? (0, 0) }
+  }
+
+  package func check(_ changes: ChangeSet) throws { try damage.checking { try engine.check(changes) } }
+}
+
+extension ArchiveStore: CheckingStore {}
+
+extension ArchiveStore: SingleRowStore {
+  package func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)? {
+    try damage.checking { try engine.row(key, in: snapshot) }
+  }
+}
+
+extension Schema {
+  /// Whether rows of both lie alike in tables. Asked by names: an archive's schema leaves out what isn't stored, so
+  /// its relationships are numbered otherwise.
+  func isStoredAs(_ other: Schema) -> Bool {
+    self === other
+      || entities.elementsEqual(other.entities) { a, b in
+        a.name == b.name && a.root == b.root && a.isAbstract == b.isAbstract
+          && a.slots.elementsEqual(b.slots) { $0.isStored(as: $1) }
+      }
+        && joins.elementsEqual(other.joins) { a, b in
+          names(of: a) == other.names(of: b) && a.isSourceOrdered == b.isSourceOrdered
+            && a.isTargetOrdered == b.isTargetOrdered
+        }
+  }
+
+  private func names(of join: SchemaJoin) -> [String] {
+    [join.source, join.target].flatMap { id -> [String] in
+      guard let id else { return [] }
+      return [self[self[id].owner].name, self[id].name]
+    }
+  }
+}
+
+extension Slot {
+  fileprivate func isStored(as other: Slot) -> Bool {
+    guard name == other.name, type == other.type else { return false }
+    switch (role, other.role) {
+    case (.attribute, .attribute), (.toOne, .toOne): return true
+    case (.order(let a), .order(let b)): return a == b
+    default: return false
+    }
+  }
+}

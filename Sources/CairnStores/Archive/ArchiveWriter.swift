@@ -1,0 +1,260 @@
+// Saves to an open archive: new blocks behind the old ones, a footer that names them, and only then the commit slot.
+//
+// Two barriers: blocks, footer and trailer are on the medium before the slot that names them is written; a save is
+// acknowledged when the slot is. So a crash leaves the state before or after, and a slot never names what isn't there.
+
+import CairnModel
+import Foundation
+
+/// The one writer of an open archive. Confined to whoever holds the engine's write lock.
+final class ArchiveWriter {
+  private let file: any OpenFile
+  private let path: String
+  let source: ArchiveSource
+  let effort: EncodingEffort
+  private(set) var index: ArchiveIndex
+  private var slot: CommitSlot
+  private var slotNumber: Int
+  /// The footers that say the state, newest first.
+  private var footers: [BlockPlace]
+  /// By table: the last chunk, which stays in memory as a whole because rows are appended to it, and what the
+  /// file has of it.
+  private var tails: [Int: (chunk: Chunk, part: ArchivePart)] = [:]
+  /// How many groups use each block.
+  private var uses: [ObjectIdentifier: Int] = [:]
+  /// What blocks in use take.
+  private(set) var liveByteCount = 0
+  /// Why nothing can be written any more; nil while something can.
+  private var poison: StoreError?
+
+  init(_ contents: ArchiveContents, file: any OpenFile, effort: EncodingEffort) throws {
+    self.file = file
+    self.effort = effort
+    path = contents.source.path
+    source = contents.source
+    index = contents.index
+    slot = contents.slot
+    // A damaged slot is the one to be written next.
+    slotNumber = contents.slotNumber ?? 1
+    footers = contents.footers
+    for groups in index.tables { for group in groups { use(group, by: 1) } }
+    if contents.unfinished > 0 { try file.truncate(to: slot.fileLength) }
+    if contents.slotNumber == nil {
+      // Whoever opens it next finds the state by a slot again.
+      slotNumber = 0
+      try file.write(slot.bytes, at: CommitSlot.offsets[0])
+      try file.sync()
+    }
+  }
+
+  var byteCount: UInt64 { slot.fileLength }
+
+  /// Whether more than half of the file is of no use any more.
+  var isWasteful: Bool {
+    let waste = Int64(slot.fileLength) - Int64(liveByteCount)
+    return waste > Int64(liveByteCount) && waste > ArchiveWriter.leastWaste
+  }
+
+  /// A file isn't written anew for less, in bytes.
+  static let leastWaste: Int64 = 1 << 20
+
+  func check() throws { if let poison { throw poison } }
+
+  // MARK: Saving
+
+  /// Writes what differs between the tables of two snapshots, and returns the second with chunks that the file
+  /// stands behind.
+  ///
+  /// Throws what the file system throws: the file is as before then. Only where it can't be known whether the save
+  /// is on the medium, `outcomeUnknown`, and every later save throws the same until the archive is opened again.
+  func save(
+    from old: TableSnapshot, to new: TableSnapshot, nextKeys: [Int64], nextJoinKeys: [Int64],
+    metadata: StoreMetadata?
+  ) throws -> TableSnapshot {
+    try check()
+    var next = index
+    next.generation = new.generation.number
+    next.time = Int64(Date().timeIntervalSince1970 * 1000)
+    next.nextKeys = nextKeys
+    next.nextJoinKeys = nextJoinKeys
+    let sink = AppendingSink(file, from: slot.fileLength)
+    let encoder = ArchiveEncoder(
+      to: sink, source: source, effort: effort, nextGroup: index.nextGroup, keepsColumns: true)
+    do {
+      if let metadata {
+        let bytes = TextBlock.encode(.metadata, try ArchivedMetadata(metadata).json, level: 9)
+        next.metadata = BlockPlace(offset: sink.offset, length: bytes.count)
+        try sink.append(bytes)
+      }
+      var splices: [GroupSplice] = []
+      for table in next.tables.indices {
+        guard let before = old.table(table), let after = new.table(table), before.serial != after.serial else {
+          continue
+        }
+        next.tables[table] = try encoder.groups(of: items(after, table), table: table)
+        if let splice = ArchiveWriter.splice(index.tables[table], next.tables[table], table) {
+          splices.append(splice)
+        }
+      }
+      next.nextGroup = encoder.nextGroup
+      let footer = footer(next, splices, at: sink.offset)
+      let place = BlockPlace(offset: sink.offset, length: footer.bytes.count)
+      try sink.append(footer.bytes)
+      let newSlot = CommitSlot(
+        generation: UInt64(next.generation), fileLength: sink.offset + UInt64(ArchiveTrailer.size),
+        footerOffset: place.offset, footerLength: UInt32(place.length))
+      try sink.append(ArchiveTrailer(slot: newSlot, uuid: source.uuid).bytes)
+      try sink.flush()
+      try commit(newSlot)
+      footers = footer.isWhole ? [place] : [place] + footers
+    } catch {
+      if poison == nil {
+        // What is behind the committed length means nothing; the room is given back where that goes.
+        try? file.truncate(to: slot.fileLength)
+      }
+      throw error
+    }
+    return adopt(next, new, encoder)
+  }
+
+  private func commit(_ new: CommitSlot) throws {
+    do {
+      try file.sync()
+      try file.write(new.bytes, at: CommitSlot.offsets[1 - slotNumber])
+      try file.sync()
+    } catch let error as StoreError {
+      // After a failed sync nobody knows what is on the medium, and asking again proves nothing.
+      poison = StoreError(
+        .outcomeUnknown, "it isn't known whether the save is on the medium: \(error.message)", file: path,
+        remedy: "close the store and open it again: it then has the state before the save or after it",
+        systemError: error.systemError)
+      throw poison!
+    }
+    slot = new
+    slotNumber = 1 - slotNumber
+  }
+
+  private func items(_ table: Table, _ number: Int) -> [ArchiveEncoder.Item] {
+    table.chunks.all.map { chunk in
+      if let part = chunk.backing as? ArchivePart { return .init(chunk: chunk, stored: part) }
+      guard let tail = tails[number] else { return .init(chunk: chunk) }
+      if tail.chunk === chunk {
+        return .init(
+          chunk: chunk, stored: tail.part, isStoredPlace: [Bool](repeating: true, count: chunk.held.count))
+      }
+      // A new version of the last chunk: what of it is the same memory is in the file.
+      guard tail.chunk.firstKey == chunk.firstKey, tail.chunk.count == chunk.count else {
+        return .init(chunk: chunk)
+      }
+      return .init(
+        chunk: chunk, stored: tail.part,
+        isStoredPlace: zip(tail.chunk.held, chunk.held).map { $0 === $1 })
+    }
+  }
+
+  /// What has to be replaced; nil where nothing has.
+  private static func splice(_ old: [ArchiveGroup], _ new: [ArchiveGroup], _ table: Int) -> GroupSplice? {
+    var start = 0
+    while start < old.count, start < new.count, old[start] === new[start] { start += 1 }
+    var end = 0
+    while end < min(old.count, new.count) - start, old[old.count - 1 - end] === new[new.count - 1 - end] {
+      end += 1
+    }
+    let removed = old.count - start - end
+    let inserted = Array(new[start..<new.count - end])
+    if removed == 0, inserted.isEmpty { return nil }
+    return GroupSplice(table: table, start: start, removed: removed, inserted: inserted)
+  }
+
+  /// A footer that only says the difference, unless the differences since the last whole one have become more to
+  /// read than that was: so a small save doesn't cost what the file holds, nor opening what was ever saved.
+  private func footer(
+    _ next: ArchiveIndex, _ splices: [GroupSplice], at offset: UInt64
+  ) -> (bytes: [UInt8], isWhole: Bool) {
+    let differences = footers.dropLast().reduce(0) { $0 + $1.length }
+    let whole = footers.last!.length
+    if differences > 2 * whole + 4096 || footers.count >= ArchiveFile.longestChain / 2 || whole < 1024 {
+      return (TextBlock.encode(.footer, next.wholeFooter, level: 6), true)
+    }
+    return (TextBlock.encode(.footer, next.deltaFooter(splices, after: footers[0]), level: 6), false)
+  }
+
+  // MARK: Afterwards
+
+  /// Takes the new state over. Chunks that were written are replaced by ones that the file stands behind, their
+  /// columns given to the cache; the last chunk of each table stays in memory.
+  private func adopt(_ next: ArchiveIndex, _ new: TableSnapshot, _ encoder: ArchiveEncoder) -> TableSnapshot {
+    var changed: [Int: Table] = [:]
+    for table in next.tables.indices {
+      let before = index.tables[table]
+      let after = next.tables[table]
+      if before.count == after.count, zip(before, after).allSatisfy({ $0 === $1 }) { continue }
+      for group in after { use(group, by: 1) }
+      for group in before { use(group, by: -1) }
+      if let updated = rebased(new.table(table)!, table, after) { changed[table] = updated }
+    }
+    for (block, columns) in encoder.written { block.keep(columns) }
+    index = next
+    return new.replacing(changed)
+  }
+
+  /// The table with chunks that the file stands behind; nil where nothing changes.
+  private func rebased(_ table: Table, _ number: Int, _ groups: [ArchiveGroup]) -> Table? {
+    let entity = ArchiveTables.entity(number, source.schema)
+    let nothing = [Column?](repeating: nil, count: ArchiveTables.types(number, source.schema).count + 2)
+    var list = ChunkList()
+    var chunks = table.chunks.all[...]
+    tails[number] = nil
+    for group in groups {
+      for place in group.chunks.indices {
+        let chunk = chunks.removeFirst()
+        if chunks.isEmpty, chunk.count < Chunk.capacity, chunk.backing == nil {
+          tails[number] = (chunk, ArchivePart(group, place))
+          list.append(chunk)
+        } else if let part = chunk.backing as? ArchivePart, part.group === group, part.index == place {
+          list.append(chunk)
+        } else {
+          list.append(group.chunk(place, entity: entity, nothingHeld: nothing))
+        }
+      }
+    }
+    return table.replacingChunks(list)
+  }
+
+  private func use(_ group: ArchiveGroup, by step: Int) {
+    for case let reference? in group.columns {
+      let key = ObjectIdentifier(reference.block)
+      let before = uses[key] ?? 0
+      let after = before + step
+      uses[key] = after == 0 ? nil : after
+      if before == 0 { liveByteCount += reference.block.length }
+      if after == 0 { liveByteCount -= reference.block.length }
+    }
+  }
+}
+
+/// Appends to a file, in large writes.
+final class AppendingSink: BlockSink {
+  private let file: any OpenFile
+  private var start: UInt64
+  private var buffer: [UInt8] = []
+
+  init(_ file: any OpenFile, from offset: UInt64) {
+    self.file = file
+    start = offset
+  }
+
+  var offset: UInt64 { start + UInt64(buffer.count) }
+
+  func append(_ bytes: [UInt8]) throws {
+    buffer += bytes
+    if buffer.count >= 1 << 20 { try flush() }
+  }
+
+  func flush() throws {
+    if buffer.isEmpty { return }
+    try file.write(buffer, at: start)
+    start += UInt64(buffer.count)
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,93 @@
+// From what a block says to its bytes and back: columns by the encodings, everything else as text that is deflated.
+
+import CairnModel
+
+/// A block of columns: the number of parts and their rows, then the payload of the encodings.
+enum ColumnBlock {
+  /// Header and bytes. `parts` are one to four columns of one type with the rows that count.
+  static func encode(
+    _ parts: [(column: Column, rows: Int)], table: Int, place: Int, slotCount: Int, group: UInt32,
+    encoder: ColumnEncoder
+  ) -> [UInt8] {
+    // The memory of a column may have rows that a later chunk has put there.
+    let columns = parts.map { $0.column.count == $0.rows ? $0.column : $0.column.gathering(Array(0..<$0.rows)) }
+    let encoded = encoder.encode(columns, type: columns[0].type)
+    var writer = RecordWriter()
+    writer.put(UInt8(parts.count))
+    for part in parts { writer.put(UInt16(part.rows)) }
+    writer.put(bytes: encoded.bytes)
+    let header = BlockHeader(
+      kind: .columns, codec: encoded.codec.rawValue, table: UInt16(table),
+      column: ArchiveTables.number(ofPlace: place, slotCount: slotCount), group: group,
+      rows: UInt32(parts.reduce(0) { $0 + $1.rows }), rawLength: UInt32(encoded.rawLength),
+      storedLength: UInt32(writer.bytes.count))
+    return header.bytes(over: writer.bytes) + writer.bytes
+  }
+
+  /// The columns of a block, one a part. Throws `RecordError`, and never allocates more than the block's size
+  /// allows.
+  static func decode(
+    _ header: BlockHeader, _ stored: [UInt8], type: ValueType, decoder: ColumnDecoder
+  ) throws -> [Column] {
+    var reader = RecordReader(stored)
+    let count = Int(try reader.integer(UInt8.self))
+    guard (1...ArchiveGroup.capacity).contains(count) else { throw reader.error("a block of \(count) parts") }
+    let rows = try (0..<count).map { _ in Int(try reader.integer(UInt16.self)) }
+    guard rows.allSatisfy({ (1...Chunk.capacity).contains($0) }), rows.reduce(0, +) == Int(header.rows) else {
+      throw reader.error("parts of \(rows) rows in a block of \(header.rows)")
+    }
+    guard let codec = BlockCodec(rawValue: header.codec) else { throw reader.error("codec \(header.codec)") }
+    let start = reader.offset
+    do {
+      return try stored.withUnsafeBufferPointer { buffer in
+        try decoder.decode(
+          UnsafeBufferPointer(rebasing: buffer[start...]), codec: codec, rawLength: Int(header.rawLength),
+          type: type, counts: rows)
+      }
+    } catch let error as EncodingError {
+      throw RecordError(message: "\(error)", offset: start)
+    }
+  }
+}
+
+/// A block of text: a schema, metadata, a footer.
+enum TextBlock {
+  /// Header and bytes.
+  static func encode(_ kind: BlockHeader.Kind, _ text: [UInt8], level: Int) -> [UInt8] {
+    let deflater = BlockDeflater()
+    let deflated = text.withUnsafeBufferPointer { buffer in
+      // What it returns is its own memory.
+      withExtendedLifetime(deflater) {
+        deflater.deflate(buffer, level: level, limit: max(text.count - 1, 0)).map { Array($0) }
+      }
+    }
+    let stored = deflated ?? text
+    let header = BlockHeader(
+      kind: kind, codec: deflated == nil ? 0 : 1, rawLength: UInt32(text.count),
+      storedLength: UInt32(stored.count))
+    return header.bytes(over: stored) + stored
+  }
+
+  /// Throws `RecordError`.
+  static func decode(_ header: BlockHeader, _ stored: [UInt8]) throws -> [UInt8] {
+    guard header.encoding == 0, header.table == 0, header.column == 0, header.group == 0, header.rows == 0 else {
+      throw RecordError(message: "a block of text says that it has rows", offset: 0)
+    }
+    if header.codec == 0 {
+      guard header.rawLength == header.storedLength else {
+        throw RecordError(message: "a stored block of two lengths", offset: 0)
+      }
+      return stored
+    }
+    do {
+      let inflater = BlockInflater()
+      return try stored.withUnsafeBufferPointer { buffer in
+        try withExtendedLifetime(inflater) {
+          Array(try inflater.inflate(buffer, rawLength: Int(header.rawLength)))
+        }
+      }
+    } catch let error as EncodingError {
+      throw RecordError(message: "\(error)", offset: 0)
+    }
+  }
+}
