@@ -4,8 +4,9 @@
 /// Files and directories by absolute path. All calls may come from any thread; each is done when it returns.
 ///
 /// Every call throws `StoreError` with code `fileSystem`, naming the path, the operation and the system's
-/// reason; what else it leaves behind is said with the call. Nothing here buffers: what was written is in the
-/// system's hands, and `sync` puts it on the medium.
+/// reason (`StoreError.fileSystem(_:_:_:)` makes it); what else it leaves behind is said with the call. Nothing
+/// here buffers: what was written is in the system's hands, and `sync` puts it on the medium. A path that doesn't
+/// begin with "/" is a programmer error.
 public protocol FileSystem: Sendable {
   /// Opens a file. `mode` says whether it must, may or must not be there.
   func open(_ path: String, _ mode: FileMode) throws -> any OpenFile
@@ -31,6 +32,10 @@ public protocol FileSystem: Sendable {
 
   /// What is at `path`, or nil if nothing is. Follows symbolic links.
   func information(_ path: String) throws -> FileInformation?
+
+  /// The path that `path` leads to, with every symbolic link in it followed. What it names needn't be there, so
+  /// that a link to nothing leads to where its target would be; the directory above has to be there.
+  func resolve(_ path: String) throws -> String
 }
 
 /// How a file is opened.
@@ -39,7 +44,8 @@ public enum FileMode: Sendable, Hashable {
   case read
   /// It is there, and is read and written.
   case readWrite
-  /// It isn't there; it is made with these permission bits, and read and written.
+  /// It isn't there; it is made with these permission bits, less those that the process withholds from every file
+  /// that it makes (its umask), and read and written.
   case create(permissions: UInt16)
 }
 
@@ -66,8 +72,13 @@ public protocol OpenFile: AnyObject, Sendable {
 
   func information() throws -> FileInformation
 
+  /// Gives the file these permission bits, whatever the process's umask. What is written afterwards and synced
+  /// takes them along to the medium.
+  func setPermissions(_ permissions: UInt16) throws
+
   /// Takes a lock that others who ask respect, for as long as the file is open or until `unlock`. False, and
-  /// nothing taken, where another open file holds one that excludes it, in this process or another.
+  /// nothing taken, where another open file holds one that excludes it, in this process or another. Takes the
+  /// place of a lock that this open file holds. An exclusive one needs a file that is open for writing.
   func lock(_ kind: FileLock) throws -> Bool
 
   func unlock() throws

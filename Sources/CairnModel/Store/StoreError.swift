@@ -11,7 +11,7 @@ public struct StoreError: Error, Sendable {
       case unknownEntity, abstractEntity, unknownProperty, wrongType, unknownKey, duplicateKey,
         danglingReference
       case foreignSnapshot, unbindablePredicate, unsupportedRequest, malformedChangeSet, storeClosed
-      case historyPurged, corrupt, fileSystem
+      case historyPurged, corrupt, fileSystem, locked, outcomeUnknown
     }
 
     private let name: Name
@@ -48,6 +48,10 @@ public struct StoreError: Error, Sendable {
     public static let corrupt = Code(.corrupt)
     /// The operating system refused.
     public static let fileSystem = Code(.fileSystem)
+    /// Someone else writes to the store: another process, or another store object of this one.
+    public static let locked = Code(.locked)
+    /// It was done, but whether it survives a power cut isn't known. The store has to be opened again to go on.
+    public static let outcomeUnknown = Code(.outcomeUnknown)
   }
 
   public let code: Code
@@ -59,10 +63,12 @@ public struct StoreError: Error, Sendable {
   public let offset: UInt64?
   /// What a person can do about it.
   public let remedy: String?
+  /// The operating system's number for its reason (`errno`), where it gave one.
+  public let systemError: Int32?
 
   public init(
     _ code: Code, _ message: String, entity: String? = nil, property: String? = nil, file: String? = nil,
-    offset: UInt64? = nil, remedy: String? = nil
+    offset: UInt64? = nil, remedy: String? = nil, systemError: Int32? = nil
   ) {
     self.code = code
     self.message = message
@@ -71,6 +77,7 @@ public struct StoreError: Error, Sendable {
     self.file = file
     self.offset = offset
     self.remedy = remedy
+    self.systemError = systemError
   }
 }
 

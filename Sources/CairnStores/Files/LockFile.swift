@@ -1,0 +1,104 @@
+// The lock of a store that writes: a file of its own, because a lock is on a file and not on its name, and a store's
+// files are replaced.
+
+import CairnModel
+import Foundation
+
+/// The exclusive lock on a lock file, held from `init` to `release` or until the last reference goes. The end of the
+/// process ends it, however it comes. The file stays: removing it would let two hold the lock, each on its own file.
+package final class LockFile: Sendable {
+  package let path: String
+  private let fileSystem: any FileSystem
+  private let file: any OpenFile
+  private let identity: FileInformation
+  private let holder: FileLockHolder
+
+  private static let noteLimit = 4096
+
+  /// Takes the lock, and makes the file if need be.
+  ///
+  /// Throws `locked`, with who holds it, if another open file has it, in this process or another; it doesn't wait.
+  package init(
+    at path: String, on fileSystem: any FileSystem, holder: FileLockHolder = .current()
+  ) throws {
+    while true {
+      let file = try Self.openOrCreate(path, on: fileSystem)
+      guard try file.lock(.exclusive) else { throw Self.heldError(path, file, asks: holder) }
+      let identity = try file.information()
+      // Somebody may have removed the file, and somebody else locked the next one, before the lock was ours.
+      guard let present = try fileSystem.information(path), present.isSameFile(as: identity) else { continue }
+      self.path = path
+      self.fileSystem = fileSystem
+      self.file = file
+      self.identity = identity
+      self.holder = holder
+      break
+    }
+    // A medium without room for the note still keeps the lock.
+    try? file.truncate(to: 0)
+    try? file.write(Array(holder.note.utf8), at: 0)
+  }
+
+  /// Gives the lock back. Again does nothing.
+  package func release() {
+    guard (try? file.information()) != nil else { return }
+    try? file.truncate(to: 0)
+    try? file.close()
+  }
+
+  /// Throws if the lock no longer keeps others out: its file was removed or replaced, or this is a child process,
+  /// which shares the lock with the parent that it was forked from. Costs a look at the file: call it before each
+  /// commit.
+  package func check() throws {
+    guard getpid() == holder.processID else {
+      throw StoreError(
+        .locked, "the lock belongs to process \(holder.processID), of which this one was forked", file: path,
+        remedy: "open the store in the process that uses it")
+    }
+    guard let present = try fileSystem.information(path), present.isSameFile(as: identity) else {
+      throw StoreError(
+        .locked, "the lock file was removed or replaced while it was held", file: path,
+        remedy: "close the store, see who else has it open, and open it again")
+    }
+  }
+
+  /// Who holds the lock on the file at `path`, as far as its note says; nil if nobody does or the note is missing.
+  package static func holder(at path: String, on fileSystem: any FileSystem) throws -> FileLockHolder? {
+    guard try fileSystem.information(path) != nil else { return nil }
+    let file = try fileSystem.open(path, .read)
+    defer { try? file.close() }
+    return try file.lock(.shared) ? nil : readNote(file)
+  }
+
+  private static func openOrCreate(_ path: String, on fileSystem: any FileSystem) throws -> any OpenFile {
+    while true {
+      do {
+        return try fileSystem.open(path, .readWrite)
+      } catch let error as StoreError where error.isMissing {}
+      do {
+        return try fileSystem.open(path, .create(permissions: 0o666))
+      } catch let error as StoreError where error.isPresent {}
+    }
+  }
+
+  private static func readNote(_ file: any OpenFile) -> FileLockHolder? {
+    guard let bytes = try? file.bytes(noteLimit, at: 0) else { return nil }
+    return FileLockHolder(note: String(decoding: bytes, as: UTF8.self))
+  }
+
+  private static func heldError(
+    _ path: String, _ file: any OpenFile, asks asking: FileLockHolder
+  ) -> StoreError {
+    let who = readNote(file)?.description(for: asking) ?? "a process that left no note"
+    return StoreError(
+      .locked, "it is held by \(who)", file: path,
+      remedy: "close the store there, or open it for reading only")
+  }
+}
+
+extension FileInformation {
+  /// Whether both are of one file, whatever its names.
+  package func isSameFile(as other: FileInformation) -> Bool {
+    device == other.device && inode == other.inode
+  }
+}

@@ -1,0 +1,82 @@
+// The lock of a store that writes, and the note of who holds it.
+import CairnModel
+import Foundation
+import Testing
+
+@testable import CairnStores
+
+@Suite struct `A lock file` {
+  private let other = FileLockHolder(
+    processID: 123, program: "notes", host: "far", since: Date(timeIntervalSince1970: 1_790_000_000.7))
+
+  @Test(arguments: FileSystemKind.allCases)
+  func `keeps everybody else out until it is released, and says who has it`(_ kind: FileSystemKind) throws {
+    try kind.withDirectory { place in
+      let path = place.path("LOCK")
+      let first = try LockFile(at: path, on: place.fileSystem, holder: other)
+      #expect(try LockFile.holder(at: path, on: place.fileSystem) == other)
+      let error = try #require(throws: StoreError.self) { try LockFile(at: path, on: place.fileSystem) }
+      #expect(error.code == .locked)
+      #expect(
+        error.description == """
+          locked: \(path): it is held by process 123 (notes) on far since 2026-09-21T14:13:20Z; \
+          close the store there, or open it for reading only
+          """)
+      first.release()
+      first.release()
+      #expect(try LockFile.holder(at: path, on: place.fileSystem) == nil)
+      let second = try LockFile(at: path, on: place.fileSystem)
+      try second.check()
+      let again = #expect(throws: StoreError.self) { try LockFile(at: path, on: place.fileSystem) }
+      #expect(again?.message.hasPrefix("it is held by this process, since ") == true)
+      second.release()
+    }
+  }
+
+  @Test(arguments: FileSystemKind.allCases)
+  func `of a process that is gone holds nobody up`(_ kind: FileSystemKind) throws {
+    try kind.withDirectory { place in
+      let path = try place.make("LOCK", Array(other.note.utf8))
+      #expect(try LockFile.holder(at: path, on: place.fileSystem) == nil)
+      try LockFile(at: path, on: place.fileSystem).check()
+      #expect(try LockFile.holder(at: place.path("none"), on: place.fileSystem) == nil)
+    }
+  }
+
+  @Test(arguments: FileSystemKind.allCases)
+  func `that was removed or replaced under its holder is noticed`(_ kind: FileSystemKind) throws {
+    try kind.withDirectory { place in
+      let path = place.path("LOCK")
+      let lock = try LockFile(at: path, on: place.fileSystem)
+      try place.fileSystem.remove(path)
+      #expect(throws: StoreError(.locked, "")) { try lock.check() }
+      let next = try LockFile(at: path, on: place.fileSystem)
+      #expect(throws: StoreError(.locked, "")) { try lock.check() }
+      try next.check()
+    }
+  }
+
+  @Test(arguments: FileSystemKind.allCases)
+  func `of another process isn't this one's`(_ kind: FileSystemKind) throws {
+    try kind.withDirectory { place in
+      let lock = try LockFile(at: place.path("LOCK"), on: place.fileSystem, holder: other)
+      #expect(throws: StoreError(.locked, "")) { try lock.check() }
+    }
+  }
+
+  @Test func `reads back its note, and takes nothing else for one`() {
+    let here = FileLockHolder.current()
+    #expect(here.processID == getpid())
+    #expect(FileLockHolder(note: here.note) == here)
+    let odd = FileLockHolder(
+      processID: 1, program: "a b\nprocess 2\n\(String(repeating: "x", count: 9999))", host: "ä",
+      since: Date(timeIntervalSince1970: 0))
+    #expect(FileLockHolder(note: odd.note) == odd)
+    #expect(odd.note.utf8.count < 2048)
+    let notes = [
+      "", "\n", "x", "process 1\n", other.note.replacing("123", with: "one"),
+      other.note.replacing("2026", with: "long ago"), String(other.note.dropFirst()),
+    ]
+    for note in notes { #expect(FileLockHolder(note: note) == nil, "\(note)") }
+  }
+}
