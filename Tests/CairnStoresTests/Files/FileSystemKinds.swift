@@ -6,7 +6,7 @@ import Testing
 @testable import CairnStores
 
 enum FileSystemKind: CaseIterable, Sendable {
-  case posix
+  case posix, simulated
 
   /// Runs `body` with an empty directory of such a file system, and removes it afterwards.
   func withDirectory(_ body: (Place) throws -> Void) throws {
@@ -21,6 +21,10 @@ enum FileSystemKind: CaseIterable, Sendable {
         Place(
           fileSystem: POSIXFileSystem.shared, root: root,
           link: { try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $1) }))
+    case .simulated:
+      let files = SimulatedFileSystem()
+      try files.makeDirectory("/work")
+      try body(Place(fileSystem: files, root: "/work", link: { try files.makeLink(at: $0, to: $1) }))
     }
   }
 }
