@@ -14,6 +14,7 @@ package final class LockFile: Sendable {
   private let holder: FileLockHolder
 
   private static let noteLimit = 4096
+  private static let tryLimit = 100
 
   /// Takes the lock, and makes the file if need be.
   ///
@@ -21,12 +22,19 @@ package final class LockFile: Sendable {
   package init(
     at path: String, on fileSystem: any FileSystem, holder: FileLockHolder = .current()
   ) throws {
+    // A link to nothing is neither opened nor made.
+    let path = try fileSystem.resolve(path)
+    var tries = 0
     while true {
+      tries += 1
       let file = try Self.openOrCreate(path, on: fileSystem)
       guard try file.lock(.exclusive) else { throw Self.heldError(path, file, asks: holder) }
       let identity = try file.information()
       // Somebody may have removed the file, and somebody else locked the next one, before the lock was ours.
-      guard let present = try fileSystem.information(path), present.isSameFile(as: identity) else { continue }
+      guard let present = try fileSystem.information(path), present.isSameFile(as: identity) else {
+        if tries < Self.tryLimit { continue }
+        throw StoreError(.locked, "it is removed or replaced as often as it is locked", file: path)
+      }
       self.path = path
       self.fileSystem = fileSystem
       self.file = file
@@ -63,6 +71,7 @@ package final class LockFile: Sendable {
   }
 
   /// Who holds the lock on the file at `path`, as far as its note says; nil if nobody does or the note is missing.
+  /// It asks for the lock itself to see that, so that someone who wants it at that moment is refused.
   package static func holder(at path: String, on fileSystem: any FileSystem) throws -> FileLockHolder? {
     guard try fileSystem.information(path) != nil else { return nil }
     let file = try fileSystem.open(path, .read)
@@ -71,7 +80,7 @@ package final class LockFile: Sendable {
   }
 
   private static func openOrCreate(_ path: String, on fileSystem: any FileSystem) throws -> any OpenFile {
-    while true {
+    for _ in 1..<tryLimit {
       do {
         return try fileSystem.open(path, .readWrite)
       } catch let error as StoreError where error.isMissing {}
@@ -79,6 +88,7 @@ package final class LockFile: Sendable {
         return try fileSystem.open(path, .create(permissions: 0o666))
       } catch let error as StoreError where error.isPresent {}
     }
+    return try fileSystem.open(path, .readWrite)
   }
 
   private static func readNote(_ file: any OpenFile) -> FileLockHolder? {

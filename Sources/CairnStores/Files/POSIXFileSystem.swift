@@ -19,7 +19,10 @@ public struct POSIXFileSystem: FileSystem {
       case .create(let permissions): (O_RDWR | O_CREAT | O_EXCL, permissions)
       }
     let descriptor = try call("open", path) { (path) throws(SystemFailure) in
-      try SystemCalls.uninterrupted { Foundation.open(path, flags | O_CLOEXEC, mode_t(permissions)) }
+      // Not blocking, because a pipe of that name would otherwise wait for somebody to write into it.
+      try SystemCalls.uninterrupted {
+        Foundation.open(path, flags | O_CLOEXEC | O_NONBLOCK, mode_t(permissions))
+      }
     }
     let file = POSIXFile(descriptor, path: path)
     // Opening a directory for reading succeeds, and no read of it would.

@@ -57,6 +57,18 @@ import Testing
   }
 
   @Test(arguments: FileSystemKind.allCases)
+  func `behind a link is the file that the link leads to, there or not yet`(_ kind: FileSystemKind) throws {
+    try kind.withDirectory { place in
+      try place.link(place.path("link"), "LOCK")
+      let lock = try LockFile(at: place.path("link"), on: place.fileSystem)
+      #expect(lock.path == place.path("LOCK"))
+      #expect(throws: StoreError(.locked, "")) { try LockFile(at: lock.path, on: place.fileSystem) }
+      #expect(throws: StoreError(.locked, "")) { try LockFile(at: place.path("link"), on: place.fileSystem) }
+      try lock.check()
+    }
+  }
+
+  @Test(arguments: FileSystemKind.allCases)
   func `of another process isn't this one's`(_ kind: FileSystemKind) throws {
     try kind.withDirectory { place in
       let lock = try LockFile(at: place.path("LOCK"), on: place.fileSystem, holder: other)

@@ -47,6 +47,14 @@ import Testing
     #expect(error?.remedy == "free some space on the volume and try again")
   }
 
+  @Test func `doesn't wait for a pipe, and says that it is none of its files`() throws {
+    try FileSystemKind.posix.withDirectory { place in
+      #expect(mkfifo(place.path("pipe"), 0o600) == 0)
+      let file = try place.fileSystem.open(place.path("pipe"), .read)
+      #expect(refusal { _ = try file.bytes(1, at: 0) } == ESPIPE)
+    }
+  }
+
   @Test func `closes a file with its last reference, and leaks none`() throws {
     try FileSystemKind.posix.withDirectory { place in
       let path = try place.make("a", [1])

@@ -197,7 +197,7 @@ package struct CrashStates: Sequence {
 
 /// Random numbers that a seed determines, on every machine (Steele, Lea, Flood: "Fast splittable pseudorandom number
 /// generators", 2014).
-struct SplitMix64: RandomNumberGenerator {
+private struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }
