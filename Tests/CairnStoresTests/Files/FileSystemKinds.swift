@@ -23,8 +23,8 @@ enum FileSystemKind: CaseIterable, Sendable {
           link: { try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $1) }))
     case .simulated:
       let files = SimulatedFileSystem()
-      try files.makeDirectory("/work")
-      try body(Place(fileSystem: files, root: "/work", link: { try files.makeLink(at: $0, to: $1) }))
+      try files.makeDirectory("/place")
+      try body(Place(fileSystem: files, root: "/place", link: { try files.makeLink(at: $0, to: $1) }))
     }
   }
 }
