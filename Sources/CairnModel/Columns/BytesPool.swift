@@ -62,6 +62,12 @@ public final class BytesPool: @unchecked Sendable {
     lookup = []
   }
 
+  /// Counts entries that were written in one go into a new pool.
+  func setFilled(entryCount: Int, byteCount: Int) {
+    self.entryCount = entryCount
+    self.byteCount = byteCount
+  }
+
   /// Adds an entry. The caller has made sure of the room.
   func append(_ new: UnsafeBufferPointer<UInt8>) {
     if new.count > 0 { (bytes + byteCount).update(from: new.baseAddress!, count: new.count) }

@@ -1,0 +1,118 @@
+// Turns the values of one slot, for the rows of a row group, into bytes. Formats/encodings.md specifies them.
+
+import CairnModel
+
+/// Encodes blocks one after another, and keeps its memory between them.
+///
+/// Confined to whoever made it; two of them may work at the same time. The bytes depend on the values and on
+/// `effort` alone.
+package final class ColumnEncoder {
+  package let effort: EncodingEffort
+  let scratch = Scratch()
+  let deflater = BlockDeflater()
+  let chooser: IntegerChooser
+  private let payload = ByteSink()
+
+  package init(effort: EncodingEffort) {
+    self.effort = effort
+    chooser = IntegerChooser(
+      scratch: scratch, measure: SizeMeasure(effort: effort, deflater: deflater), effort: effort)
+  }
+
+  /// The rows of `parts`, end to end, as one block. All parts are of `type`, and have
+  /// `DecodingLimits.rows` rows at most together; integers are those that the type can hold. Anything else is
+  /// a programmer error.
+  package func encode(_ parts: [Column], type: ValueType) -> EncodedBlock {
+    let mark = scratch.mark
+    defer { scratch.release(to: mark) }
+    let rows = BlockRows(parts, scratch: scratch)
+    precondition(rows.count <= DecodingLimits.rows, "\(rows.count) rows are too many for a block")
+    for part in parts {
+      precondition(part.type == type, "a column of \(part.type) in a block of \(type)")
+      precondition(part.holdsOnlyItsType, "a column of \(type) holds integers that the type can't")
+    }
+    payload.removeAll()
+    write(rows, type, to: payload)
+    return finish(payload)
+  }
+
+  private func write(_ rows: BlockRows, _ type: ValueType, to sink: ByteSink) {
+    if rows.valueCount == 0 {
+      return sink.append((rows.count == 0 ? NullForm.none : .all).rawValue)
+    }
+    switch type {
+    case .int16, .int32, .int64, .bool, .key: writeIntegers(rows, to: sink)
+    case .double, .date, .float, .decimal, .uuid, .string, .uri, .data, .transformable:
+      NullMaskWriter(chooser: chooser).write(rows, to: sink)
+      writeValues(rows, type, to: sink)
+    }
+  }
+
+  private func writeValues(_ rows: BlockRows, _ type: ValueType, to sink: ByteSink) {
+    switch type {
+    case .double, .date, .float:
+      FloatingWriter(chooser: chooser).write(rows, isFloat: type == .float, to: sink)
+    case .decimal: DecimalWriter(chooser: chooser).write(rows, to: sink)
+    case .uuid: UUIDWriter(chooser: chooser).write(rows, to: sink)
+    default: TextWriter(chooser: chooser).write(rows, to: sink)
+    }
+  }
+
+  /// Nulls apart or in band, whichever is thought to be smaller.
+  private func writeIntegers(_ rows: BlockRows, to sink: ByteSink) {
+    let values = rows.integers(scratch: scratch)
+    if rows.nullCount == 0 {
+      sink.append(NullForm.none.rawValue)
+      return chooser.write(values, rows.count, to: sink)
+    }
+    let compact = scratch.take(Int64.self, rows.count)
+    compact.update(from: values, count: rows.count)
+    rows.compact(compact)
+    let apart = chooser.choose(compact, rows.valueCount)
+    if let null = inBandNull(compact, rows.valueCount) {
+      for row in 0..<rows.count where rows.isNull(row) { values[row] = null }
+      let inBand = chooser.choose(values, rows.count)
+      let maskCost = chooser.measure { NullMaskWriter(chooser: chooser).write(rows, to: $0) }
+      if inBand.estimate <= apart.estimate + maskCost {
+        sink.append(NullForm.inBand.rawValue)
+        sink.append(zigzag: null)
+        return inBand.write(to: sink)
+      }
+    }
+    NullMaskWriter(chooser: chooser).write(rows, to: sink)
+    apart.write(to: sink)
+  }
+
+  /// An integer beside the values that isn't one of them.
+  private func inBandNull(_ values: UnsafePointer<Int64>, _ n: Int) -> Int64? {
+    let (low, high) = IntegerShaper.bounds(values, n)
+    if low > Int64.min { return low - 1 }
+    return high < Int64.max ? high + 1 : nil
+  }
+
+  /// Deflates the payload where that saves 3 %.
+  private func finish(_ payload: ByteSink) -> EncodedBlock {
+    let limit = payload.count * 97 / 100
+    var best: [UInt8]?
+    for strategy in effort == .smallest ? DeflateStrategy.allCases : [.standard] {
+      let room = min(limit, best.map { $0.count - 1 } ?? limit)
+      if let deflated = deflater.deflate(
+        payload.buffer, level: effort.deflateLevel, strategy: strategy, limit: room)
+      {
+        best = Array(deflated)
+      }
+    }
+    if let best { return EncodedBlock(bytes: best, codec: .deflate, rawLength: payload.count) }
+    return EncodedBlock(bytes: Array(payload.buffer), codec: .stored, rawLength: payload.count)
+  }
+}
+
+extension EncodingEffort {
+  var deflateLevel: Int {
+    switch self {
+    case .fastest: 1
+    case .default: 6
+    case .smallest: 9
+    }
+  }
+}
