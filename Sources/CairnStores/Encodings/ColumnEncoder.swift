@@ -68,10 +68,14 @@ package final class ColumnEncoder {
     let compact = scratch.take(Int64.self, rows.count)
     compact.update(from: values, count: rows.count)
     rows.compact(compact)
-    let apart = chooser.choose(compact, rows.valueCount)
+    // Where nulls are few, differences are better without them, and all else hardly worse with them.
+    let areFew = rows.nullCount * 8 < rows.count && effort != .smallest
+    let apart = chooser.choose(
+      compact, rows.valueCount, among: areFew ? [.delta, .deltaOfDelta] : IntegerShape.allCases)
     if let null = inBandNull(compact, rows.valueCount) {
       for row in 0..<rows.count where rows.isNull(row) { values[row] = null }
-      let inBand = chooser.choose(values, rows.count)
+      let inBand = chooser.choose(
+        values, rows.count, among: areFew ? [.byValue, .byFrequency, .runs] : IntegerShape.allCases)
       let maskCost = chooser.measure { NullMaskWriter(chooser: chooser).write(rows, to: $0) }
       if inBand.estimate <= apart.estimate + maskCost {
         sink.append(NullForm.inBand.rawValue)

@@ -3,7 +3,9 @@
 /// Confined to its encoder.
 final class SizeMeasure {
   private let deflater: BlockDeflater
-  private let sink = ByteSink()
+  /// One for each measure that is under way: what is measured may itself choose by measuring.
+  private var sinks: [ByteSink] = []
+  private var depth = 0
   private let level: Int
 
   init(effort: EncodingEffort, deflater: BlockDeflater) {
@@ -13,8 +15,12 @@ final class SizeMeasure {
 
   /// The length of what `body` writes, after deflating where that is shorter.
   func callAsFunction(_ body: (ByteSink) -> Void) -> Int {
+    if depth == sinks.count { sinks.append(ByteSink()) }
+    let sink = sinks[depth]
     sink.removeAll()
+    depth += 1
     body(sink)
+    depth -= 1
     return deflater.deflate(sink.buffer, level: level, limit: sink.count)?.count ?? sink.count
   }
 }

@@ -25,46 +25,103 @@ struct IntegerChooser {
   }
 
   /// `n` is at least 1. The choice is valid until the scratch is released. Between equals the first wins.
-  func choose(_ values: UnsafePointer<Int64>, _ n: Int) -> IntegerChoice {
-    let shaper = IntegerShaper(values, n, dictionaryLimit: dictionaryLimit(n), scratch: scratch)
-    var best: IntegerChoice?
-    for shape in shapes(for: shaper) {
+  /// The plain shape is always among those tried.
+  func choose(
+    _ values: UnsafePointer<Int64>, _ n: Int, among shapes: [IntegerShape] = IntegerShape.allCases
+  ) -> IntegerChoice {
+    let usesDictionary = shapes.contains(.byValue)
+    let shaper = IntegerShaper(
+      values, n, dictionaryLimit: usesDictionary ? dictionaryLimit(n) : 0, scratch: scratch)
+    let plain = shaper.make(.plain)!
+    var best = bestLeaf(plain, plain: nil)!
+    if plain.range == 0 { return best }
+    var delta: ShapedIntegers?
+    for shape in shapes where shape != .plain && isTried(shape) {
+      if shape == .deltaOfDelta, effort != .smallest, delta.map(hasSmoothDeltas) != true { continue }
       guard let shaped = shaper.make(shape) else { continue }
-      for leaf in leaves where shaped.range == 0 ? leaf == .planes : leaf.suits(shaped.range) {
-        let estimate = estimate(shaped, leaf)
-        if estimate < best?.estimate ?? Int.max {
-          best = IntegerChoice(shaped: shaped, leaf: leaf, estimate: estimate)
-        }
-      }
+      if shape == .delta { delta = shaped }
+      guard let choice = bestLeaf(shaped, plain: plain), choice.estimate < best.estimate else { continue }
+      best = choice
     }
-    return best!
+    return best
   }
 
-  private func dictionaryLimit(_ n: Int) -> Int { effort == .fastest ? min(n / 4, 1024) : n / 2 }
+  private func dictionaryLimit(_ n: Int) -> Int { effort == .fastest ? min(n / 8, 1024) : n / 2 }
 
-  private func shapes(for shaper: IntegerShaper) -> [IntegerShape] {
-    if shaper.statistics.range == 0 { return [.plain] }
+  private func isTried(_ shape: IntegerShape) -> Bool {
     switch effort {
-    case .fastest: return [.plain, .delta, .byValue, .runs]
-    case .default: return [.plain, .delta, .deltaOfDelta, .byValue, .byFrequency, .runs]
-    case .smallest: return IntegerShape.allCases
+    case .fastest: shape == .delta || shape == .byValue || shape == .runs
+    case .default: shape != .patched
+    case .smallest: true
     }
+  }
+
+  /// Whether differences of differences span less than half of what differences do.
+  private func hasSmoothDeltas(_ delta: ShapedIntegers) -> Bool {
+    var low = Int64.max
+    var high = Int64.min
+    for i in 1..<max(delta.n, 1) {
+      let second = delta.values[i] &- delta.values[i - 1]
+      low = min(low, second)
+      high = max(high, second)
+    }
+    return low <= high && UInt64(bitPattern: high &- low) < delta.range / 2
+  }
+
+  private func bestLeaf(_ shaped: ShapedIntegers, plain: ShapedIntegers?) -> IntegerChoice? {
+    var best: IntegerChoice?
+    for leaf in leaves where isWorthTrying(leaf, shaped, plain: plain) {
+      let estimate = estimate(shaped, leaf)
+      if estimate < best?.estimate ?? Int.max {
+        best = IntegerChoice(shaped: shaped, leaf: leaf, estimate: estimate)
+      }
+    }
+    return best
   }
 
   private var leaves: [IntegerLeaf] {
     effort == .smallest ? IntegerLeaf.allCases : [.planes, .bits, .varints]
   }
 
-  private func estimate(_ shaped: ShapedIntegers, _ leaf: IntegerLeaf) -> Int {
-    let limit = effort == .smallest ? Int.max : sampleRows
-    let (values, n) = (shaped.values, shaped.n)
-    if n <= limit || shaped.range == 0 {
-      return measure { shaped.write(leaf, to: $0) }
+  /// False where a candidate can't win, or hardly, by what is known without trying it.
+  private func isWorthTrying(_ leaf: IntegerLeaf, _ shaped: ShapedIntegers, plain: ShapedIntegers?) -> Bool {
+    if shaped.range == 0 { return leaf == .planes }
+    guard leaf.suits(shaped.range) else { return false }
+    if effort == .smallest { return true }
+    let width = IntegerStatistics.byteWidth(shaped.range)
+    switch leaf {
+    case .planes, .frame:
+      // Codes of one byte for values of one byte are as many different bytes, just as often.
+      return shaped.shape != .byValue || width > 1 || plain.map { $0.range > 255 } ?? true
+    case .bits:
+      // Codes in as many bits as the values have are as long as these.
+      return shaped.shape != .byValue
+        || plain.map {
+          leaf.byteCount(shaped.n, range: $0.range) > leaf.byteCount(shaped.n, range: shaped.range)
+        }
+          ?? true
+    case .varints:
+      // Where most are as long as the longest, planes do better.
+      var length = 0
+      for i in 0..<shaped.n { length += Varint.length(Varint.zigzag(shaped.values[i])) }
+      return length * 10 < shaped.n * width * 8
     }
+  }
+
+  private func estimate(_ shaped: ShapedIntegers, _ leaf: IntegerLeaf) -> Int {
+    let (values, n) = (shaped.values, shaped.n)
+    if leaf == .bits, effort != .smallest, !deflatesWell(bits: IntegerStatistics.bitWidth(shaped.range)) {
+      return shaped.head.count + leaf.byteCount(n, range: shaped.range)
+    }
+    let limit = effort == .smallest ? Int.max : sampleRows
+    if n <= limit || shaped.range == 0 { return measure { shaped.write(leaf, to: $0) } }
     let start = (n - limit) / 2
     let part = measure { leaf.write(values + start, limit, low: shaped.low, range: shaped.range, to: $0) }
     return shaped.head.count + part * n / limit
   }
 
-  private var sampleRows: Int { effort == .fastest ? 1024 : 4096 }
+  /// Deflate finds nothing in values that begin anywhere in a byte.
+  private func deflatesWell(bits: Int) -> Bool { bits == 1 || bits == 2 || bits == 4 }
+
+  private var sampleRows: Int { effort == .fastest ? 1024 : 2048 }
 }

@@ -177,35 +177,4 @@ struct IntegerShaper {
     return (low, high)
   }
 
-  /// Writes a stream that is short beside others, in the form of fewest bytes before deflating.
-  static func writeSmall(
-    _ values: UnsafePointer<Int64>, _ n: Int, to sink: ByteSink, scratch: Scratch
-  ) {
-    if n == 0 { return }
-    let (low, high) = bounds(values, n)
-    let range = UInt64(bitPattern: high &- low)
-    let deltas = scratch.take(Int64.self, n)
-    for i in 1..<max(n, 1) { deltas[i - 1] = values[i] &- values[i - 1] }
-    let (lowDelta, highDelta) = n > 1 ? bounds(deltas, n - 1) : (0, 0)
-    let deltaRange = UInt64(bitPattern: highDelta &- lowDelta)
-    var deltaVarints = 0
-    for i in 0..<(n - 1) { deltaVarints += Varint.length(Varint.zigzag(deltas[i])) }
-    // Whole bytes deflate better than bits do, so that bits must save an eighth.
-    func cost(_ leaf: IntegerLeaf, _ range: UInt64) -> Int {
-      guard range == 0 || leaf.suits(range) else { return Int.max }
-      return range == 0 ? 0 : leaf.byteCount(n, range: range) * (leaf == .bits ? 9 : 8)
-    }
-    let plain = min(cost(.planes, range), cost(.bits, range))
-    let delta = min(cost(.planes, deltaRange), cost(.bits, deltaRange), deltaVarints * 8) + 24
-    if n == 1 || plain <= delta {
-      let leaf: IntegerLeaf = plain == cost(.planes, range) ? .planes : .bits
-      return leaf.write(values, n, low: low, range: range, to: sink)
-    }
-    sink.append(IntegerStreamKind.delta.rawValue)
-    sink.append(zigzag: values[0])
-    let leaf: IntegerLeaf =
-      delta == cost(.planes, deltaRange) + 24
-      ? .planes : delta == cost(.bits, deltaRange) + 24 ? .bits : .varints
-    leaf.write(deltas, n - 1, low: lowDelta, range: deltaRange, to: sink)
-  }
 }

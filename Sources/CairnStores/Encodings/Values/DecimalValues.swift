@@ -4,20 +4,48 @@
 import CairnModel
 import Foundation
 
-/// The fields of a Decimal, which isn't to be asked for them everywhere. In memory its 20 bytes are the
-/// exponent, flags, two bytes of 0, and eight words of 16 bits, little-endian; on every system alike.
+/// The 20 bytes of a Decimal in memory, whose fields Foundation doesn't show on every system: the exponent, a
+/// byte of flags, two bytes of 0, and eight words of 16 bits, the lowest first.
 private enum DecimalFields {
   static let size = 20
-  /// The lowest four bits of the flags: how many words count. Bit 4: negative. Bit 5: compact.
+  /// In a file, the lowest four bits of the flags say how many words count; then negative, then compact.
   static let lengthMask: Int64 = 0xF
-  static let flagsLimit = 0x40
   static let maxLength = 8
+  static let flagsLimit = 0x40
+
+  /// The flags of a file for those of memory.
+  static func flags(fromMemory byte: UInt8) -> Int64 {
+    #if canImport(Darwin)
+      return Int64(byte & 0x3F)
+    #else
+      return Int64(byte >> 4 | (byte & 8) << 1 | (byte & 4) << 3)
+    #endif
+  }
+
+  /// The flags of memory for those of a file.
+  static func flags(inMemory flags: Int64) -> UInt8 {
+    let byte = UInt8(truncatingIfNeeded: flags)
+    #if canImport(Darwin)
+      return byte
+    #else
+      return byte << 4 | byte >> 1 & 8 | byte >> 3 & 4
+    #endif
+  }
+
+  /// Traps where Foundation has changed what is said here: better no file than a wrong one.
+  static let check: Void = {
+    let known = [0xFE, flags(inMemory: 0x31), 0, 0, 0xD2, 4] + Array(repeating: 0, count: 14)
+    let number = Decimal(sign: .minus, exponent: -2, significand: 1234)
+    let isKnown = withUnsafeBytes(of: number) { $0.elementsEqual(known) }
+    precondition(isKnown, "this Foundation's Decimal isn't laid out as expected; decimals can't be stored")
+  }()
 }
 
 struct DecimalWriter {
   let chooser: IntegerChooser
 
   func write(_ rows: BlockRows, to sink: ByteSink) {
+    DecimalFields.check
     let n = rows.valueCount
     let exponents = chooser.scratch.take(Int64.self, n)
     let flags = chooser.scratch.take(Int64.self, n)
@@ -28,7 +56,7 @@ struct DecimalWriter {
       for row in 0..<part.count where !part.isNull(row) {
         let value = UnsafeRawPointer(part.rawValues) + DecimalFields.size * row
         exponents[next] = Int64(value.load(as: Int8.self))
-        flags[next] = Int64((value + 1).load(as: UInt8.self)) & Int64(DecimalFields.flagsLimit - 1)
+        flags[next] = DecimalFields.flags(fromMemory: (value + 1).load(as: UInt8.self))
         low[next] = Int64(littleEndian: (value + 4).loadUnaligned(as: Int64.self))
         high[next] = Int64(littleEndian: (value + 12).loadUnaligned(as: Int64.self))
         next += 1
@@ -42,6 +70,7 @@ struct DecimalReader {
   let reader: IntegerReader
 
   func read(_ assembly: ColumnAssembly, from source: inout ByteSource) throws -> [Column] {
+    DecimalFields.check
     let n = assembly.valueCount
     let exponents = reader.scratch.take(Int64.self, assembly.rowCount)
     let flags = reader.scratch.take(Int64.self, assembly.rowCount)
@@ -61,9 +90,10 @@ struct DecimalReader {
       Column.raw(type: .decimal, layout: .decimal, count: count, nulls: nulls, zone: Zone()) { memory in
         for row in 0..<count {
           let target = memory + DecimalFields.size * row
-          let header =
-            UInt32(UInt8(truncatingIfNeeded: exponents[start + row])) | UInt32(flags[start + row]) << 8
-          target.storeBytes(of: header.littleEndian, as: UInt32.self)
+          target.storeBytes(of: Int8(truncatingIfNeeded: exponents[start + row]), as: Int8.self)
+          let byte = DecimalFields.flags(inMemory: flags[start + row])
+          (target + 1).storeBytes(of: byte, as: UInt8.self)
+          (target + 2).storeBytes(of: 0, as: UInt16.self)
           (target + 4).storeBytes(of: low[start + row].littleEndian, as: Int64.self)
           (target + 12).storeBytes(of: high[start + row].littleEndian, as: Int64.self)
         }
