@@ -76,7 +76,7 @@ struct HostilePayloadTests {
       if attempt(bytes, .stored, rawLength: bytes.count, sample, decoder) { decodedCount += 1 }
     }
     // Some of them have to get past the first checks.
-    #expect(decodedCount > 100)
+    #expect(decodedCount > 30)
   }
 
   @Test("damaged deflate streams give an error or columns of the right counts")
