@@ -1,10 +1,12 @@
 // The stores that the seed programs run over. A new store is a case more here.
 
 import Cairn
+import Foundation
 import Testing
 
 enum SeedStore: String, CaseIterable, CustomTestStringConvertible {
   case memory
+  case archive
 
   var testDescription: String { rawValue }
 
@@ -14,6 +16,11 @@ enum SeedStore: String, CaseIterable, CustomTestStringConvertible {
     case .memory:
       let description = NSPersistentStoreDescription()
       description.type = NSInMemoryStoreType
+      return description
+    case .archive:
+      let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".cairn")
+      let description = NSPersistentStoreDescription(url: url)
+      description.type = CairnArchiveStoreType
       return description
     }
   }

@@ -3,10 +3,12 @@
 /// The type of Apple's SQLite store, which Cairn doesn't have: adding one throws 134000, unless one line puts
 /// another store in its place (`NSPersistentStoreCoordinator.registerStoreClass(_:forStoreType:)`).
 public let NSSQLiteStoreType = "SQLite"
-/// The type of Apple's binary store, which Cairn doesn't have.
+/// The type of Apple's binary store: a whole object graph in one file. Cairn's archive stands behind it.
 public let NSBinaryStoreType = "Binary"
-/// The type of Apple's XML store, which Cairn doesn't have.
+/// The type of Apple's XML store, which Cairn doesn't have: adding one throws 134000.
 public let NSXMLStoreType = "XML"
+/// Cairn's own: a store in one compact file, for shipping, backing up and exchanging object graphs.
+public let CairnArchiveStoreType = "CairnArchive"
 /// A store that lives in memory, until it is removed from its coordinator or nobody holds it any more.
 public let NSInMemoryStoreType = "InMemory"
 

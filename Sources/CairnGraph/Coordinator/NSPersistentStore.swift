@@ -21,6 +21,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
     public static let binary = StoreType(rawValue: NSBinaryStoreType)
     public static let xml = StoreType(rawValue: NSXMLStoreType)
+    public static let cairnArchive = StoreType(rawValue: CairnArchiveStoreType)
   }
 
   private struct State {
@@ -266,6 +267,11 @@ extension NSPersistentStore {
     var result: [String: Any] = metadata.userEntries.compactMapValues(\.keyValueForm)
     result[NSStoreTypeKey] = type
     result[NSStoreUUIDKey] = metadata.uuid.uuidString
+    if !metadata.versionHashes.isEmpty {
+      result.merge(
+        NSManagedObjectModel.storeMetadata(metadata.versionHashes, identifiers: metadata.versionIdentifiers)
+      ) { $1 }
+    }
     return result
   }
 

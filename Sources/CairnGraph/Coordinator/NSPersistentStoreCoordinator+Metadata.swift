@@ -129,7 +129,7 @@ extension NSPersistentStoreCoordinator {
       throw error
     } catch {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "the store at \(url.path) can't be used: \(error)",
+        openErrorCode(error), "the store at \(url.path) can't be used: \(error)",
         [NSUnderlyingErrorKey: error, NSFilePathErrorKey: url.path])
     }
   }

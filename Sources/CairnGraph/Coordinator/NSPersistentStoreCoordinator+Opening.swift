@@ -21,10 +21,19 @@ extension NSPersistentStoreCoordinator {
       persistentStoreCoordinator: self, configurationName: configuration, at: url ?? nowhere, options: options
     )
     let readOptions = StoreOptions(options)
+    let version = managedObjectModel.storeMetadata(forConfiguration: configuration)
     let request = StoreFactory.Request(
       schema: model.schema, entities: entities, url: url, isReadOnly: facade.isReadOnly,
-      keepsHistory: readOptions.flag(NSPersistentHistoryTrackingKey), options: options ?? [:])
-    if factory.files != nil { try requireFile(url, facade.isReadOnly) }
+      keepsHistory: readOptions.flag(NSPersistentHistoryTrackingKey), options: options ?? [:],
+      versionHashes: version[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:],
+      versionIdentifiers: version[NSStoreModelVersionIdentifiersKey] as? [String] ?? [],
+      modelSource: { [managedObjectModel] in
+        (try? managedObjectModel.document.contents()).map { String(decoding: $0, as: UTF8.self) }
+      })
+    if let files = factory.files {
+      try requireFile(url, facade.isReadOnly)
+      try openError { try requireVersion(files, request, type) }
+    }
     facade.attach(try openError { try openStore(factory, request) }, type: type, url: url)
     return facade
   }
@@ -75,7 +84,7 @@ extension NSPersistentStoreCoordinator {
   /// Where a store in memory is said to be while it is made.
   private final var nowhere: URL { URL(fileURLWithPath: "/dev/null") }
 
-  /// What `body` throws, as 134080 unless it has one of Core Data's numbers already.
+  /// What `body` throws, under one of Core Data's numbers.
   private final func openError<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()
@@ -83,8 +92,41 @@ extension NSPersistentStoreCoordinator {
       throw error
     } catch {
       throw NSError.coreData(
-        NSPersistentStoreOpenError, "the store couldn't be opened: \(error)", [NSUnderlyingErrorKey: error])
+        NSPersistentStoreCoordinator.openErrorCode(error), "the store couldn't be opened: \(error)",
+        [NSUnderlyingErrorKey: error])
     }
+  }
+
+  static func openErrorCode(_ error: any Error) -> Int {
+    guard let error = error as? StoreError else { return NSPersistentStoreOpenError }
+    switch error.code {
+    case .corrupt: return CocoaError.Code.fileReadCorruptFile.rawValue
+    case .incompatibleSchema: return NSPersistentStoreIncompatibleVersionHashError
+    case .fileSystem where error.isDenied: return CocoaError.Code.fileReadNoPermission.rawValue
+    case .fileSystem where error.isMissing: return CocoaError.Code.fileReadNoSuchFile.rawValue
+    default: return NSPersistentStoreOpenError
+    }
+  }
+
+  /// Throws 134100 for a store that was made with another version of the model.
+  private final func requireVersion(
+    _ files: StoreFactory.Files, _ request: StoreFactory.Request, _ type: String
+  ) throws {
+    guard let url = request.url, FileManager.default.fileExists(atPath: url.path) else { return }
+    let stored = try files.metadata(url)
+    if stored.versionHashes.isEmpty || stored.versionHashes == request.versionHashes { return }
+    let differing = Set(stored.versionHashes.keys).union(request.versionHashes.keys).filter {
+      stored.versionHashes[$0] != request.versionHashes[$0]
+    }
+    throw NSError.coreData(
+      NSPersistentStoreIncompatibleVersionHashError,
+      "the model used to open the store at \(url.path) isn't the one that it was made with; they differ in: "
+        + differing.sorted().joined(separator: ", "),
+      [
+        "metadata": NSPersistentStore.dictionary(stored, type: type),
+        "reason": "The model used to open the store is incompatible with the one used to create the store",
+        NSFilePathErrorKey: url.path,
+      ])
   }
 
   private final func requireFile(_ url: URL?, _ isReadOnly: Bool) throws {

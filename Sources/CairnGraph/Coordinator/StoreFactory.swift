@@ -20,6 +20,12 @@ public struct StoreFactory: Sendable {
     /// Whether the store is to remember its commits.
     public let keepsHistory: Bool
     public let options: [AnyHashable: Any]
+    /// The version hash of each entity that the store is to serve, for its metadata.
+    public let versionHashes: [String: Data]
+    public let versionIdentifiers: [String]
+    /// The whole model as the text of Xcode's `contents` file, for a store that wants to open without its model;
+    /// nil where the model can't be written so. Costs writing it.
+    public let modelSource: () -> String?
   }
 
   /// What can be done with a store in a file that isn't open. Each may throw an NSError with one of Core Data's
@@ -33,13 +39,17 @@ public struct StoreFactory: Sendable {
     public let destroy: @Sendable (URL) throws -> Void
     /// Puts a copy of the store at `source` in the place of `target`, which needn't exist.
     public let replace: @Sendable (_ target: URL, _ source: URL) throws -> Void
+    /// The text of the model that the store at a URL was made with; nil where it keeps none.
+    public let modelSource: (@Sendable (URL) throws -> String?)?
 
     public init(
       metadata: @escaping @Sendable (URL) throws -> StoreMetadata,
       setUserEntries: @escaping @Sendable (URL, [String: Value]) throws -> Void,
       destroy: @escaping @Sendable (URL) throws -> Void,
-      replace: @escaping @Sendable (_ target: URL, _ source: URL) throws -> Void
+      replace: @escaping @Sendable (_ target: URL, _ source: URL) throws -> Void,
+      modelSource: (@Sendable (URL) throws -> String?)? = nil
     ) {
+      self.modelSource = modelSource
       self.metadata = metadata
       self.setUserEntries = setUserEntries
       self.destroy = destroy

@@ -58,6 +58,10 @@ package enum StoreRegistry {
 
   private static func remedy(_ type: String, _ all: [String: Kind]) -> String {
     if all.isEmpty { return "there are none: import Cairn" }
+    if type == NSXMLStoreType, all[CairnArchiveStoreType] != nil {
+      return
+        "use CairnArchiveStoreType, one compact file that tools can read (cairn export writes it as JSON)"
+    }
     let names = all.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
     let constant = type == NSSQLiteStoreType ? "NSSQLiteStoreType" : "\"\(type)\""
     return "there are: \(names). To put one in its place, write before the store is added: "

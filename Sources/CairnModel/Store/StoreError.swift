@@ -11,7 +11,7 @@ public struct StoreError: Error, Sendable {
       case unknownEntity, abstractEntity, unknownProperty, wrongType, unknownKey, duplicateKey,
         danglingReference
       case foreignSnapshot, unbindablePredicate, unsupportedRequest, malformedChangeSet, storeClosed
-      case historyPurged, corrupt, fileSystem, locked, outcomeUnknown
+      case historyPurged, corrupt, incompatibleSchema, fileSystem, locked, outcomeUnknown
     }
 
     private let name: Name
@@ -46,6 +46,8 @@ public struct StoreError: Error, Sendable {
     public static let historyPurged = Code(.historyPurged)
     /// Bytes that no writer of this format made.
     public static let corrupt = Code(.corrupt)
+    /// A store that was made with another version of the model.
+    public static let incompatibleSchema = Code(.incompatibleSchema)
     /// The operating system refused.
     public static let fileSystem = Code(.fileSystem)
     /// Someone else writes to the store: another process, or another store object of this one.

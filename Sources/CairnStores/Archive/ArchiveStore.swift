@@ -66,7 +66,7 @@ public final class ArchiveStore: PersistentStore {
     at path: String, model: Model, options: Options = Options(),
     clock: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    try self.init(at: path, model: model, options: options, fileSystem: POSIXFileSystem(), clock: clock)
+    try self.init(at: path, model: model, options: options, fileSystem: POSIXFileSystem.shared, clock: clock)
   }
 
   package init(
@@ -235,7 +235,8 @@ public final class ArchiveStore: PersistentStore {
   private func opened(_ writer: ArchiveWriter?) throws -> ArchiveWriter {
     if let writer { return writer }
     throw StoreError(
-      .unsupportedRequest, "the archive was opened for reading only", file: path, remedy: "open it for writing")
+      .unsupportedRequest, "the archive was opened for reading only", file: path,
+      remedy: "open it for writing")
   }
 
   private func changedMetadata() -> StoreMetadata? { entries.withLock { $0.isChanged ? $0.value : nil } }

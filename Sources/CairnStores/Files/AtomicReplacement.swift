@@ -78,6 +78,13 @@ package final class AtomicReplacement {
     try bytes.withUnsafeBytes { try append($0) }
   }
 
+  /// Replaces bytes that were appended.
+  package func overwrite(_ bytes: [UInt8], at offset: UInt64) throws {
+    precondition(offset + UInt64(bytes.count) <= byteCount, "bytes that weren't appended are overwritten")
+    try flush()
+    try file.write(bytes, at: offset)
+  }
+
   /// Puts the new content in the place of the old. When it returns, a power cut can't undo it.
   ///
   /// Throws `outcomeUnknown` if the new content is in its place, but a power cut may bring the old back; after every

@@ -325,7 +325,7 @@ import Testing
     let model = NSManagedObjectModel()
     model.entities = [TestModel.entity("Hermit", Lonely.self, [TestModel.attribute("name", .string)])]
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: nil)
+    try store.add(to: coordinator)
     let context = NSManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
     #expect(Lonely.entity().name == "Hermit" && Lonely(context: context).entity === Lonely.entity())

@@ -1,22 +1,9 @@
-// A model with every delete rule and every kind of relationship, and the stores that its laws run over.
+// A model with every delete rule and every kind of relationship.
 
 import Cairn
 import Testing
 
 @testable import CairnGraph
-
-/// The stores that object-level laws run over. A new store is a case more here.
-enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
-  case memory
-
-  var testDescription: String { rawValue }
-
-  var type: String {
-    switch self {
-    case .memory: NSInMemoryStoreType
-    }
-  }
-}
 
 class Employee: NSManagedObject {
   @Managed var name: String?
@@ -112,7 +99,7 @@ final class Office {
 
   init(_ store: StoreUnderTest = .memory, unique: [String] = []) throws {
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: Office.makeModel(unique))
-    try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: nil)
+    try store.add(to: coordinator)
     context = NSManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
   }

@@ -21,7 +21,7 @@ final class RefShared {
 
   init(_ store: StoreUnderTest) throws {
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: RefModel.make())
-    try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: nil)
+    try store.add(to: coordinator)
   }
 }
 

@@ -38,7 +38,7 @@ final class EntryStack {
 
   init(_ store: StoreUnderTest = .memory) throws {
     coordinator = NSPersistentStoreCoordinator(managedObjectModel: EntryStack.makeModel())
-    try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: nil)
+    try store.add(to: coordinator)
     context = NSManagedObjectContext(.privateQueue)
     context.persistentStoreCoordinator = coordinator
   }

@@ -96,7 +96,7 @@ private final class ClerkScreen: NSFetchedResultsControllerDelegate {
     let model = NSManagedObjectModel()
     model.entities = [entity]
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-    try coordinator.addPersistentStore(ofType: store.type, configurationName: nil, at: nil)
+    try store.add(to: coordinator)
     let writer = NSManagedObjectContext(.privateQueue)
     writer.persistentStoreCoordinator = coordinator
     for (name, height) in [("ann", 12), ("bob", 15), ("cyd", 31), ("dan", 38)] {

@@ -35,13 +35,19 @@ extension NSManagedObjectModel {
     guard let members = entities(forConfigurationName: configuration) else { return [:] }
     let names = Set(members.compactMap(\.name))
     let hashes = entityVersionHashesByName.filter { names.contains($0.key) }
+    return Self.storeMetadata(
+      hashes, identifiers: versionIdentifiers.compactMap { $0.base as? String }.sorted())
+  }
+
+  /// The same of a model that is only known by its hashes.
+  static func storeMetadata(_ hashes: [String: Data], identifiers: [String]) -> [String: Any] {
     let parts = hashes.map { ($0.key, $0.value) }
     return [
       NSStoreModelVersionHashesKey: hashes,
       "NSStoreModelVersionHashesVersion": 3,
       "NSStoreModelVersionHashesDigest": VersionHash.digest(entities: parts),
       NSPersistentStoreModelVersionChecksumKey: VersionHash.checksum(entities: parts),
-      NSStoreModelVersionIdentifiersKey: versionIdentifiers.compactMap { $0.base as? String }.sorted(),
+      NSStoreModelVersionIdentifiersKey: identifiers,
     ]
   }
 }

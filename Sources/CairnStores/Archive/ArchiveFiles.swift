@@ -1,0 +1,75 @@
+// What can be done with an archive that isn't open.
+
+public import CairnModel
+import Foundation
+
+/// Archives by path. Nothing here reads rows.
+public enum ArchiveFiles {
+  /// Throws `corrupt` and what the file system throws. Costs a few reads.
+  public static func metadata(at path: String) throws -> StoreMetadata {
+    try contents(at: path, POSIXFileSystem.shared).metadata
+  }
+
+  /// The text of the model that the archive was made with; nil where it was made without one.
+  public static func modelSource(at path: String) throws -> String? {
+    try contents(at: path, POSIXFileSystem.shared).schema.model
+  }
+
+  /// Replaces the user's own entries. Throws `locked` while a store writes to the archive.
+  public static func setUserEntries(_ entries: [String: Value], at path: String) throws {
+    let fileSystem = POSIXFileSystem.shared
+    let schema = try contents(at: path, fileSystem).source.schema
+    let store = try ArchiveStore(
+      at: path, model: .init(schema: schema), options: .init(), fileSystem: fileSystem)
+    store.metadata.userEntries = entries
+    try store.close()
+  }
+
+  /// Removes the archive and what its writer left beside it. Throws `locked` while a store writes to it.
+  public static func destroy(at path: String) throws {
+    try destroy(at: path, POSIXFileSystem.shared)
+  }
+
+  static func destroy(at path: String, _ fileSystem: any FileSystem) throws {
+    let path = try fileSystem.resolve(path)
+    let lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
+    defer { lock.release() }
+    // Nothing but an archive is removed.
+    _ = try contents(at: path, fileSystem)
+    try AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
+    try fileSystem.remove(path)
+    try fileSystem.remove(lock.path)
+    try fileSystem.syncDirectory(Paths.directory(of: path))
+  }
+
+  /// Puts a copy of the archive at `source` in the place of `target`. Throws `locked` while a store writes to
+  /// `target`; `corrupt` where `source` is no archive.
+  public static func replace(_ target: String, with source: String) throws {
+    try replace(target, with: source, POSIXFileSystem.shared)
+  }
+
+  static func replace(_ target: String, with source: String, _ fileSystem: any FileSystem) throws {
+    let target = try fileSystem.resolve(target)
+    let lock = try LockFile(at: ArchiveStore.lockPath(target), on: fileSystem)
+    defer { lock.release() }
+    let file = try fileSystem.open(source, .read)
+    defer { try? file.close() }
+    // What an unfinished save left isn't copied.
+    let end = try ArchiveFile(file: file, path: source).open(cacheBudget: 0).slot.fileLength
+    try AtomicReplacement.replace(target, on: fileSystem) { replacement in
+      var offset: UInt64 = 0
+      while offset < end {
+        let bytes = try file.bytes(Int(min(1 << 20, end - offset)), at: offset)
+        if bytes.isEmpty { break }
+        try replacement.append(bytes)
+        offset += UInt64(bytes.count)
+      }
+    }
+  }
+
+  static func contents(at path: String, _ fileSystem: any FileSystem) throws -> ArchiveContents {
+    let file = try fileSystem.open(path, .read)
+    defer { try? file.close() }
+    return try ArchiveFile(file: file, path: path).open(cacheBudget: 0)
+  }
+}
