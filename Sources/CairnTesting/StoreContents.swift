@@ -17,12 +17,18 @@ public struct StoreContents: Sendable, Equatable {
     self.links = links
   }
 
+  /// Throws what the store throws, and why a column couldn't be read.
   public init(of store: any PersistentStore, in snapshot: any StoreSnapshot) throws {
     let schema = store.schema
     var rows: [EntityID: [StoredRow]] = [:]
     var links: [RelationshipID: [Int64: [Int64]]] = [:]
     for entity in schema.entities where !entity.isAbstract {
       let batch = try store.fetch(StoreRequest(entity: entity.id, includesSubentities: false), in: snapshot)
+      for chunk in batch.chunks {
+        for column in Array(chunk.columns) + [chunk.versions] {
+          if let damage = column.damage { throw damage }
+        }
+      }
       rows[entity.id] = (0..<batch.count).map { StoredRow(batch, $0) }
       for id in entity.relationships where schema[id].storage != .none {
         let related = try store.related(batch.keys, through: id, in: snapshot)

@@ -25,7 +25,8 @@ final class ArchiveBlock: @unchecked Sendable {
   private var isUsed = false
 
   init(
-    source: ArchiveSource, offset: UInt64, length: Int, table: Int, place: Int, group: UInt32, type: ValueType,
+    source: ArchiveSource, offset: UInt64, length: Int, table: Int, place: Int, group: UInt32,
+    type: ValueType,
     zone: Zone
   ) {
     self.source = source
@@ -117,7 +118,9 @@ final class BlockCache: Sendable {
   }
 
   /// The lock of a block.
-  func stripe(_ offset: UInt64) -> NSLock { stripes[Int(truncatingIfNeeded: (offset >> 5) ^ (offset >> 12)) & 15] }
+  func stripe(_ offset: UInt64) -> NSLock {
+    stripes[Int(truncatingIfNeeded: (offset >> 5) ^ (offset >> 12)) & 15]
+  }
 
   var byteCount: Int { state.withLock { $0.byteCount } }
 

@@ -21,8 +21,10 @@ final class ArchiveEncoder {
   private let keepsColumns: Bool
 
   /// `source` is what the new blocks will be read from.
-  init(to sink: any BlockSink, source: ArchiveSource, effort: EncodingEffort, nextGroup: UInt32, keepsColumns: Bool)
-  {
+  init(
+    to sink: any BlockSink, source: ArchiveSource, effort: EncodingEffort, nextGroup: UInt32,
+    keepsColumns: Bool
+  ) {
     self.sink = sink
     self.source = source
     encoder = ColumnEncoder(effort: effort)
@@ -72,7 +74,9 @@ final class ArchiveEncoder {
     var start = 0
     while start < items.count {
       var end = start + 1
-      while end < items.count, end - start < ArchiveGroup.capacity, items[end - 1].goesWith(items[end]) { end += 1 }
+      while end < items.count, end - start < ArchiveGroup.capacity, items[end - 1].goesWith(items[end]) {
+        end += 1
+      }
       result.append(try group(of: items[start..<end], table: table))
       start = end
     }

@@ -39,7 +39,8 @@ struct ArchiveFile {
     let (slot, number) = try newest(start, header, size)
     guard slot.fileLength <= size else {
       throw corrupt(
-        "the file has \(size) bytes, and its newest commit wrote it up to \(slot.fileLength): it was cut off", size)
+        "the file has \(size) bytes, and its newest commit wrote it up to \(slot.fileLength): it was cut off",
+        size)
     }
     try checkTrailer(slot, header)
     let place = BlockPlace(offset: slot.footerOffset, length: Int(slot.footerLength))
@@ -109,7 +110,8 @@ struct ArchiveFile {
   private func trailer(endingAt end: UInt64, _ header: ArchiveHeader) throws -> CommitSlot? {
     guard end >= CommitSlot.end + UInt64(ArchiveTrailer.size) else { return nil }
     let bytes = try file.bytes(ArchiveTrailer.size, at: end - UInt64(ArchiveTrailer.size))
-    guard let trailer = ArchiveTrailer(bytes), trailer.uuid == header.uuid, trailer.slot.fileLength == end else {
+    guard let trailer = ArchiveTrailer(bytes), trailer.uuid == header.uuid, trailer.slot.fileLength == end
+    else {
       return nil
     }
     return trailer.slot
@@ -156,7 +158,8 @@ struct ArchiveFile {
 
   static let longestChain = 256
 
-  private func text(_ place: BlockPlace, _ kind: BlockHeader.Kind, _ source: ArchiveSource) throws -> [UInt8] {
+  private func text(_ place: BlockPlace, _ kind: BlockHeader.Kind, _ source: ArchiveSource) throws -> [UInt8]
+  {
     let (header, stored) = try source.readBlock(at: place.offset, length: place.length, kind: kind, corrupt)
     return try rethrow(place) { try TextBlock.decode(header, stored) }
   }

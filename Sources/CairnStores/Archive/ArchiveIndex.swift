@@ -102,7 +102,8 @@ extension ArchiveIndex {
     writer.put(varint: place.length)
   }
 
-  private static func put(_ group: ArchiveGroup, _ writer: inout RecordWriter, _ context: inout GroupContext) {
+  private static func put(_ group: ArchiveGroup, _ writer: inout RecordWriter, _ context: inout GroupContext)
+  {
     writer.put(zigzag: Int64(group.id) - context.id)
     context.id = Int64(group.id)
     writer.put(UInt8(group.chunks.count))
@@ -209,7 +210,8 @@ extension ArchiveIndex {
       guard splice.start + splice.removed <= tables[splice.table].count else {
         throw RecordError(message: "a difference to groups that aren't there", offset: 0)
       }
-      tables[splice.table].replaceSubrange(splice.start..<splice.start + splice.removed, with: splice.inserted)
+      tables[splice.table].replaceSubrange(
+        splice.start..<splice.start + splice.removed, with: splice.inserted)
     }
   }
 
@@ -233,7 +235,9 @@ extension ArchiveIndex {
   }
 
   private static func keys(_ reader: inout RecordReader, _ count: Int) throws -> [Int64] {
-    guard try reader.countOfRest() == count else { throw reader.error("keys for other tables than the schema's") }
+    guard try reader.countOfRest() == count else {
+      throw reader.error("keys for other tables than the schema's")
+    }
     return try (0..<count).map { _ in
       let key = try number(&reader)
       guard key > 0 else { throw reader.error("a key of \(key)") }
@@ -260,7 +264,9 @@ extension ArchiveIndex {
     _ blocks: inout [UInt64: ArchiveBlock], _ context: inout GroupContext
   ) throws -> ArchiveGroup {
     let (id, overflow) = try reader.zigzag().addingReportingOverflow(context.id)
-    guard !overflow, id >= 0, id < Int64(nextGroup) else { throw reader.error("group \(id) isn't numbered yet") }
+    guard !overflow, id >= 0, id < Int64(nextGroup) else {
+      throw reader.error("group \(id) isn't numbered yet")
+    }
     context.id = id
     let chunkCount = Int(try reader.integer(UInt8.self))
     guard (1...ArchiveGroup.capacity).contains(chunkCount) else {
@@ -292,7 +298,9 @@ extension ArchiveIndex {
     let isDense = flags & Flag.isDense != 0
     let span = isDense ? Int64(count - 1) : try number(&reader)
     let (lastKey, overflow2) = firstKey.addingReportingOverflow(span)
-    guard !overflow2, span >= Int64(count - 1) else { throw reader.error("keys that aren't enough for the rows") }
+    guard !overflow2, span >= Int64(count - 1) else {
+      throw reader.error("keys that aren't enough for the rows")
+    }
     context.lastKey = lastKey
     var deleted: Bitmap?
     if flags & Flag.hasDeleted != 0 {
@@ -312,7 +320,9 @@ extension ArchiveIndex {
   ) throws -> ArchiveGroup.Reference? {
     let flags = try reader.integer(UInt8.self)
     if flags == 0 { return nil }
-    guard flags & Flag.isThere != 0, flags & ~Flag.all == 0 else { throw reader.error("flags \(flags) of a block") }
+    guard flags & Flag.isThere != 0, flags & ~Flag.all == 0 else {
+      throw reader.error("flags \(flags) of a block")
+    }
     let offset = context.end &+ UInt64(bitPattern: try reader.zigzag())
     let length = try reader.count(atMost: Int(UInt32.max) + BlockHeader.size)
     try check(offset, length, end, reader)

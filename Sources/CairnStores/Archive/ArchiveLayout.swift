@@ -53,7 +53,8 @@ struct ArchiveHeader: Equatable {
     let major = try reader.integer(UInt16.self)
     guard major == ArchiveHeader.major else {
       throw RecordError(
-        message: "it is of version \(major) of the format, and this program reads version \(ArchiveHeader.major)",
+        message:
+          "it is of version \(major) of the format, and this program reads version \(ArchiveHeader.major)",
         offset: 8)
     }
     _ = try reader.integer(UInt16.self)
@@ -116,7 +117,8 @@ struct CommitSlot: Equatable {
     guard bytes.count == CommitSlot.size, Checksum.matches(bytes),
       (try? reader.integer(UInt32.self)) == CommitSlot.magic, (try? reader.integer(UInt32.self)) == 0,
       let generation = try? reader.integer(UInt64.self), let fileLength = try? reader.integer(UInt64.self),
-      let footerOffset = try? reader.integer(UInt64.self), let footerLength = try? reader.integer(UInt32.self),
+      let footerOffset = try? reader.integer(UInt64.self),
+      let footerLength = try? reader.integer(UInt32.self),
       (try? reader.take(24))?.allSatisfy({ $0 == 0 }) == true
     else { return nil }
     self.init(
@@ -158,7 +160,8 @@ struct ArchiveTrailer: Equatable {
     var reader = RecordReader(bytes)
     guard bytes.count == ArchiveTrailer.size, Checksum.matches(bytes),
       (try? reader.integer(UInt64.self)) == ArchiveTrailer.magic,
-      let footerOffset = try? reader.integer(UInt64.self), let footerLength = try? reader.integer(UInt32.self),
+      let footerOffset = try? reader.integer(UInt64.self),
+      let footerLength = try? reader.integer(UInt32.self),
       (try? reader.integer(UInt32.self)) == 0, let generation = try? reader.integer(UInt64.self),
       let fileLength = try? reader.integer(UInt64.self), let uuid = try? reader.uuid(),
       (try? reader.integer(UInt32.self)) == 0

@@ -34,7 +34,8 @@ final class ArchiveSource: Sendable {
 
   /// The columns of a block, one a part. Throws `corrupt` and `fileSystem`.
   func decode(_ block: ArchiveBlock) throws -> [Column] {
-    let (header, stored) = try readBlock(at: block.offset, length: block.length, kind: .columns) { message, at in
+    let (header, stored) = try readBlock(at: block.offset, length: block.length, kind: .columns) {
+      message, at in
       corrupt(message, block, at: at)
     }
     let columnNumber = ArchiveTables.number(ofPlace: block.place, slotCount: types(block.table).count)
@@ -73,12 +74,14 @@ final class ArchiveSource: Sendable {
       throw failure(error.message, offset + UInt64(error.offset))
     }
     guard header.kind == kind, Int(header.storedLength) == length - BlockHeader.size else {
-      throw failure("a block of kind \(header.kind) and \(header.storedLength) bytes isn't the one expected", offset)
+      throw failure(
+        "a block of kind \(header.kind) and \(header.storedLength) bytes isn't the one expected", offset)
     }
     let stored = Array(bytes[BlockHeader.size...])
     let found = Checksum.crc32(stored, after: Checksum.crc32(bytes[..<(BlockHeader.size - 4)]))
     guard found == checksum else {
-      throw failure("the block's checksum is wrong: its \(length) bytes aren't those that were written", offset)
+      throw failure(
+        "the block's checksum is wrong: its \(length) bytes aren't those that were written", offset)
     }
     return (header, stored)
   }

@@ -199,18 +199,17 @@ public final class ArchiveStore: PersistentStore {
   /// As every store's. When it returns, the changes are on the medium. Throws `outcomeUnknown` where nobody knows
   /// whether they are: the store has to be opened again then.
   public func commit(_ changes: ChangeSet) throws -> Commit {
+    // What couldn't be read was taken for nulls: nothing made of that may be written.
+    let before = damage.count
     let commit = try damage.checking {
       try engine.commit(changes, checked: { _ in try self.requireWriter() }) { commit in
-        try damage.checking {
-          try self.writing.withLock { writer in
-            let writer = try self.opened(writer)
-            let metadata = self.changedMetadata()
-            let kept = try writer.save(
-              from: commit.old, to: commit.new, nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys,
-              metadata: metadata)
-            if metadata != nil { self.entries.withLock { $0.isChanged = false } }
-            return kept
-          }
+        try self.writing.withLock { writer in
+          let metadata = self.changedMetadata()
+          let kept = try self.opened(writer).save(
+            from: commit.old, to: commit.new, nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys,
+            metadata: metadata, checking: { try self.damage.check(since: before) })
+          if metadata != nil { self.entries.withLock { $0.isChanged = false } }
+          return kept
         }
       }
     }
@@ -227,7 +226,7 @@ public final class ArchiveStore: PersistentStore {
   private func requireWriter() throws {
     try writing.withLock { writer in
       let writer = try opened(writer)
-      try writer.check()
+      try writer.requireWorking()
       try lock?.check()
     }
   }
@@ -273,7 +272,7 @@ public final class ArchiveStore: PersistentStore {
       try engine.whileNobodyCommits { commit in
         try writing.withLock { writer in
           let old = try opened(writer)
-          try old.check()
+          try old.requireWorking()
           try lock?.check()
           let moved = try self.rewrite(commit, old)
           writer = moved.writer

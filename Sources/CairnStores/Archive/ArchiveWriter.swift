@@ -58,7 +58,7 @@ final class ArchiveWriter {
   /// A file isn't written anew for less, in bytes.
   static let leastWaste: Int64 = 1 << 20
 
-  func check() throws { if let poison { throw poison } }
+  func requireWorking() throws { if let poison { throw poison } }
 
   // MARK: Saving
 
@@ -67,10 +67,13 @@ final class ArchiveWriter {
   ///
   /// Throws what the file system throws: the file is as before then. Only where it can't be known whether the save
   /// is on the medium, `outcomeUnknown`, and every later save throws the same until the archive is opened again.
+  /// `check` is called when everything has been read that is needed, and before anything is final; what it throws is
+  /// thrown.
   func save(
     from old: TableSnapshot, to new: TableSnapshot, nextKeys: [Int64], nextJoinKeys: [Int64],
-    metadata: StoreMetadata?
+    metadata: StoreMetadata?, checking check: () throws -> Void
   ) throws -> TableSnapshot {
+    try requireWorking()
     try check()
     var next = index
     next.generation = new.generation.number
@@ -88,7 +91,8 @@ final class ArchiveWriter {
       }
       var splices: [GroupSplice] = []
       for table in next.tables.indices {
-        guard let before = old.table(table), let after = new.table(table), before.serial != after.serial else {
+        guard let before = old.table(table), let after = new.table(table), before.serial != after.serial
+        else {
           continue
         }
         next.tables[table] = try encoder.groups(of: items(after, table), table: table)
@@ -104,6 +108,7 @@ final class ArchiveWriter {
         generation: UInt64(next.generation), fileLength: sink.offset + UInt64(ArchiveTrailer.size),
         footerOffset: place.offset, footerLength: UInt32(place.length))
       try sink.append(ArchiveTrailer(slot: newSlot, uuid: source.uuid).bytes)
+      try check()
       try sink.flush()
       try commit(newSlot)
       footers = footer.isWhole ? [place] : [place] + footers

@@ -136,7 +136,9 @@ extension ArchivedSchema.Attribute {
   }
 
   /// The elements of a composite attribute from the paths of its leaves, which stand in order.
-  private static func elements(_ leaves: [(path: ArraySlice<String>, slot: Slot)]) -> [ArchivedSchema.Attribute] {
+  private static func elements(_ leaves: [(path: ArraySlice<String>, slot: Slot)]) -> [ArchivedSchema
+    .Attribute]
+  {
     var result: [ArchivedSchema.Attribute] = []
     var rest = leaves[...]
     while let first = rest.first, let name = first.path.first {

@@ -10,7 +10,9 @@ enum ColumnBlock {
     encoder: ColumnEncoder
   ) -> [UInt8] {
     // The memory of a column may have rows that a later chunk has put there.
-    let columns = parts.map { $0.column.count == $0.rows ? $0.column : $0.column.gathering(Array(0..<$0.rows)) }
+    let columns = parts.map {
+      $0.column.count == $0.rows ? $0.column : $0.column.gathering(Array(0..<$0.rows))
+    }
     let encoded = encoder.encode(columns, type: columns[0].type)
     var writer = RecordWriter()
     writer.put(UInt8(parts.count))
@@ -70,7 +72,8 @@ enum TextBlock {
 
   /// Throws `RecordError`.
   static func decode(_ header: BlockHeader, _ stored: [UInt8]) throws -> [UInt8] {
-    guard header.encoding == 0, header.table == 0, header.column == 0, header.group == 0, header.rows == 0 else {
+    guard header.encoding == 0, header.table == 0, header.column == 0, header.group == 0, header.rows == 0
+    else {
       throw RecordError(message: "a block of text says that it has rows", offset: 0)
     }
     if header.codec == 0 {

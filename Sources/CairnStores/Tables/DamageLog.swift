@@ -26,7 +26,12 @@ final class DamageLog: Sendable {
   func checking<T>(_ body: () throws -> T) throws -> T {
     let before = count
     let result = Result { try body() }
-    if let error = state.withLock({ $0.count > before ? $0.last : nil }) { throw error }
+    try check(since: before)
     return try result.get()
+  }
+
+  /// Throws if a column couldn't be read since the count was `before`.
+  func check(since before: Int) throws {
+    if let error = state.withLock({ $0.count > before ? $0.last : nil }) { throw error }
   }
 }

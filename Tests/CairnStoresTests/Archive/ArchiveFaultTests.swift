@@ -13,7 +13,15 @@ import Testing
     let description: String
   }
 
-  private static let schema = Schema.company
+  private static let schema = try! Schema(
+    SchemaDescription(entities: [
+      .init(
+        name: "Person", attributes: [.init("name", .string), .init("age", .int16)],
+        relationships: [.init("tags", to: "Tag", inverse: "people")]),
+      .init(
+        name: "Tag", attributes: [.init("name", .string)],
+        relationships: [.init("people", to: "Person", inverse: "tags")]),
+    ]))
 
   private static func open(_ files: SimulatedFileSystem, isReadOnly: Bool = false) throws -> ArchiveStore {
     var options = ArchiveStore.Options()
@@ -79,12 +87,13 @@ import Testing
   @Test func `a crash or a fault at any operation of saves and compactions loses nothing acknowledged`()
     throws
   {
-    let steps = 6
+    let steps = 5
     let expected = try Self.expected(steps)
     var plan = FaultEnumeration(seed: 5)
-    plan.statesPerCrash = 40
-    plan.statesPerFault = 6
+    plan.statesPerCrash = 16
+    plan.statesPerFault = 2
     plan.crashedRecoveries = 1
+    plan.faults = [.error(EIO), .partial(ENOSPC), .short, .interrupted]
     let report = try plan.run(
       record: -1,
       work: { files, promised in
@@ -93,7 +102,7 @@ import Testing
         for step in 0..<steps {
           _ = try store.commit(try Self.changes(step, store))
           promised = step + 1
-          if step == 3 { try store.compact() }
+          if step == 2 { try store.compact() }
         }
         try store.close()
       },
@@ -137,8 +146,12 @@ import Testing
     let store = try Self.open(files)
     _ = try store.commit(try Self.changes(0, store))
     let before = try StoreContents(of: store, in: store.snapshot())
-    files.quota = 0
-    let changes = try Self.changes(1, store)
+    files.quota = 8_192
+    var changes = ChangeSet()
+    var random = SplitMix64(seed: 1)
+    try changes.update(
+      RowKey(entity: Self.schema.entities[0].id, id: 1),
+      ["name": .string((0..<4_000).map { _ in String(random.next(), radix: 16) }.joined())], in: Self.schema)
     #expect { _ = try store.commit(changes) } throws: { ($0 as? StoreError)?.isFull == true }
     #expect(before.difference(from: try StoreContents(of: store, in: store.snapshot())) == nil)
     files.quota = nil
