@@ -17,21 +17,29 @@ package final class ColumnDecoder {
   /// `codec`, `rawLength` and `counts` come from beside the payload and may be wrong. Throws `EncodingError`
   /// unless the payload is one of `type` for just these rows, with nothing left over. Memory taken is bounded
   /// by `limits`, the counts, and 64 times the payload after inflating.
+  ///
+  /// `source` is asked for the columns of other slots, for the same rows, if values follow from these; it may
+  /// use this decoder. Which slots is up to the payload: whoever answers has to refuse circles and chains
+  /// longer than `ColumnRelation.maxDepth`; see `RelatedColumns`. Errors that it throws are passed on.
   package func decode(
-    _ stored: UnsafeBufferPointer<UInt8>, codec: BlockCodec, rawLength: Int, type: ValueType, counts: [Int]
+    _ stored: UnsafeBufferPointer<UInt8>, codec: BlockCodec, rawLength: Int, type: ValueType, counts: [Int],
+    source sources: ((Int) throws -> [Column])? = nil
   ) throws -> [Column] {
     let mark = scratch.mark
     defer { scratch.release(to: mark) }
     let rowCount = try ColumnDecoder.total(counts)
     var source = ByteSource(try payload(stored, codec, rawLength))
-    let columns = try read(type, counts, rowCount, from: &source)
+    let columns = try read(type, counts, rowCount, from: &source, sources)
     guard source.remaining == 0 else { throw source.error("\(source.remaining) bytes are left over") }
     return columns
   }
 
-  package func decode(_ block: EncodedBlock, type: ValueType, counts: [Int]) throws -> [Column] {
+  package func decode(
+    _ block: EncodedBlock, type: ValueType, counts: [Int], source: ((Int) throws -> [Column])? = nil
+  ) throws -> [Column] {
     try block.bytes.withUnsafeBufferPointer {
-      try decode($0, codec: block.codec, rawLength: block.rawLength, type: type, counts: counts)
+      try decode(
+        $0, codec: block.codec, rawLength: block.rawLength, type: type, counts: counts, source: source)
     }
   }
 
@@ -63,11 +71,13 @@ package final class ColumnDecoder {
     return stored
   }
 
-  private func read(_ type: ValueType, _ counts: [Int], _ rowCount: Int, from source: inout ByteSource) throws
-    -> [Column]
-  {
+  private func read(
+    _ type: ValueType, _ counts: [Int], _ rowCount: Int, from source: inout ByteSource,
+    _ sources: ((Int) throws -> [Column])?
+  ) throws -> [Column] {
     let byte = try source.byte()
-    guard let form = NullForm(rawValue: byte) else {
+    if byte == relationMarker { return try readRelated(type, counts, rowCount, from: &source, sources) }
+    guard let form = NullForm(rawValue: byte), form != .likeSource else {
       throw EncodingError(what: "nulls have no form \(byte)", byteOffset: source.offset - 1)
     }
     let reader = IntegerReader(scratch: scratch)
@@ -78,6 +88,7 @@ package final class ColumnDecoder {
     case .all: mask.setAll()
     case .bitmap: try mask.readBitmap(from: &source)
     case .runs: try mask.readRuns(from: &source, reader)
+    case .likeSource: break
     case .inBand:
       guard isInteger else { throw source.error("nulls of \(type) can't be in band") }
       let null = try source.zigzag()
@@ -88,6 +99,22 @@ package final class ColumnDecoder {
     }
     return try readValues(
       ColumnAssembly(type: type, counts: counts, mask: mask, scratch: scratch), from: &source, reader)
+  }
+
+  /// Sources are decoded between, which needs the memory that the payload was inflated into.
+  private func readRelated(
+    _ type: ValueType, _ counts: [Int], _ rowCount: Int, from source: inout ByteSource,
+    _ sources: ((Int) throws -> [Column])?
+  ) throws -> [Column] {
+    guard let sources else { throw source.error("values follow from other slots, which aren't there") }
+    let copy = scratch.take(UInt8.self, source.count)
+    copy.update(from: source.base, count: source.count)
+    var copied = ByteSource(UnsafeBufferPointer(start: copy, count: source.count))
+    _ = try copied.take(source.offset)
+    let reader = RelationReader(reader: IntegerReader(scratch: scratch), counts: counts, source: sources)
+    let columns = try reader.read(type, rowCount, from: &copied)
+    _ = try source.take(copied.offset - source.offset)
+    return columns
   }
 
   private func readValues(

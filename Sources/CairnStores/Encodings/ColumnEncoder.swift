@@ -36,6 +36,30 @@ package final class ColumnEncoder {
     return finish(payload)
   }
 
+  /// The same rows as what isn't known from other slots. `sources` has the columns of each of the relation's
+  /// sources for the same rows, in order. Throws nothing and checks nothing but types: a relation that doesn't
+  /// hold makes a large block, not a wrong one.
+  package func encode(
+    _ parts: [Column], type: ValueType, relation: ColumnRelation, sources: [[Column]]
+  ) -> EncodedBlock {
+    let mark = scratch.mark
+    defer { scratch.release(to: mark) }
+    let rows = BlockRows(parts, scratch: scratch)
+    precondition(rows.count <= DecodingLimits.rows, "\(rows.count) rows are too many for a block")
+    precondition(RelationWriter.canPredict(type, by: relation.kind), "\(type) can't be predicted so")
+    precondition(sources.count == relation.sources.count, "\(sources.count) sources for \(relation)")
+    let sourceRows = sources.map { columns in
+      precondition(columns.map(\.count) == parts.map(\.count), "sources have other rows")
+      precondition(
+        columns.allSatisfy { RelationWriter.canRead($0.type, for: relation.kind) },
+        "\(relation) can't use such sources")
+      return BlockRows(columns, scratch: scratch)
+    }
+    payload.removeAll()
+    RelationWriter(chooser: chooser, relation: relation).write(rows, type, sourceRows, to: payload)
+    return finish(payload)
+  }
+
   private func write(_ rows: BlockRows, _ type: ValueType, to sink: ByteSink) {
     if rows.valueCount == 0 {
       return sink.append((rows.count == 0 ? NullForm.none : .all).rawValue)

@@ -12,6 +12,8 @@ enum NullForm: UInt8 {
   case runs = 3
   /// The integer that stands for null.
   case inBand = 4
+  /// As in a source of a relation, but for rows that are listed.
+  case likeSource = 5
 }
 
 struct NullMaskWriter {
@@ -123,6 +125,24 @@ struct NullMask {
       bits[row >> 6] = word
       nullCount += word.nonzeroBitCount
       row = end
+    }
+  }
+
+  /// Makes those rows null for which `other` has a bit, the rows listed the other way round.
+  mutating func set(like other: UnsafePointer<UInt64>, except rows: UnsafePointer<Int64>, _ count: Int) {
+    let wordCount = (rowCount + 63) / 64
+    bits.update(from: other, count: wordCount)
+    for i in 0..<count { bits[Int(rows[i] >> 6)] ^= 1 << UInt64(rows[i] & 63) }
+    for word in 0..<wordCount { nullCount += bits[word].nonzeroBitCount }
+  }
+
+  /// Moves the values of rows that aren't null together.
+  func compact<T: BitwiseCopyable>(_ values: UnsafeMutablePointer<T>) {
+    if nullCount == 0 { return }
+    var next = 0
+    for row in 0..<rowCount where !isNull(row) {
+      values[next] = values[row]
+      next += 1
     }
   }
 

@@ -121,7 +121,12 @@ struct FloatingReader {
     let patterns = reader.scratch.take(Int64.self, assembly.rowCount)
     if n > 0 { try readPatterns(n, isFloat: isFloat, from: &source, into: patterns) }
     assembly.mask.expand(patterns, filler: 0)
-    if !isFloat {
+    return columns(patterns, assembly)
+  }
+
+  /// Columns of bit patterns, which for floats have 32 bits.
+  private func columns(_ patterns: UnsafeMutablePointer<Int64>, _ assembly: ColumnAssembly) -> [Column] {
+    if assembly.type != .float {
       return patterns.withMemoryRebound(to: Double.self, capacity: assembly.rowCount) { assembly.doubles($0) }
     }
     let floats = reader.scratch.take(Float.self, assembly.rowCount)
@@ -129,6 +134,20 @@ struct FloatingReader {
       floats[row] = Float(bitPattern: UInt32(truncatingIfNeeded: patterns[row]))
     }
     return assembly.floats(floats)
+  }
+
+  /// Columns of predicted values: of whole numbers, or of bit patterns.
+  func columns(_ values: UnsafeMutablePointer<Int64>, isWhole: Bool, _ assembly: ColumnAssembly) throws
+    -> [Column]
+  {
+    let isFloat = assembly.type == .float
+    for row in 0..<assembly.rowCount {
+      if isWhole { values[row] = ScaledDecimals.pattern(values[row], 1, isFloat: isFloat) }
+      guard !isFloat || UInt64(bitPattern: values[row]) <= UInt64(UInt32.max) else {
+        throw EncodingError(what: "a float has more than 32 bits", byteOffset: 0)
+      }
+    }
+    return columns(values, assembly)
   }
 
   private func readPatterns(
