@@ -13,7 +13,7 @@ package enum EncodingEffort: Sendable, CaseIterable {
   case fastest
   /// Most candidates, tried on a sample of the rows; deflate at level 6.
   case `default`
-  /// All candidates, each measured on all rows; deflate at level 9 with three strategies.
+  /// All candidates, the best of them measured on all rows; deflate at level 9 with three strategies.
   case smallest
 }
 

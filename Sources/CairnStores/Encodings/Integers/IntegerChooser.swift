@@ -33,17 +33,30 @@ struct IntegerChooser {
     let shaper = IntegerShaper(
       values, n, dictionaryLimit: usesDictionary ? dictionaryLimit(n) : 0, scratch: scratch)
     let plain = shaper.make(.plain)!
-    var best = bestLeaf(plain, plain: nil)!
-    if plain.range == 0 { return best }
+    var choices = self.choices(plain, plain: nil)
+    if plain.range == 0 { return choices[0] }
     var delta: ShapedIntegers?
     for shape in shapes where shape != .plain && isTried(shape) {
       if shape == .deltaOfDelta, effort != .smallest, delta.map(hasSmoothDeltas) != true { continue }
       guard let shaped = shaper.make(shape) else { continue }
       if shape == .delta { delta = shaped }
-      guard let choice = bestLeaf(shaped, plain: plain), choice.estimate < best.estimate else { continue }
-      best = choice
+      choices += self.choices(shaped, plain: plain)
     }
-    return best
+    if effort == .smallest, n > sampleRows { choices = measuredOnAllRows(choices) }
+    return choices.min { $0.estimate < $1.estimate }!
+  }
+
+  /// The best few, measured again.
+  private func measuredOnAllRows(_ choices: [IntegerChoice]) -> [IntegerChoice] {
+    let order = choices.indices.sorted { a, b in
+      choices[a].estimate == choices[b].estimate ? a < b : choices[a].estimate < choices[b].estimate
+    }
+    let limit = choices[order[0]].estimate * 108 / 100
+    return order.prefix(5).map { choices[$0] }.filter { $0.estimate <= limit }.map { choice in
+      IntegerChoice(
+        shaped: choice.shaped, leaf: choice.leaf,
+        estimate: measure { choice.shaped.write(choice.leaf, to: $0) })
+    }
   }
 
   private func dictionaryLimit(_ n: Int) -> Int { effort == .fastest ? min(n / 8, 1024) : n / 2 }
@@ -68,15 +81,11 @@ struct IntegerChooser {
     return low <= high && UInt64(bitPattern: high &- low) < delta.range / 2
   }
 
-  private func bestLeaf(_ shaped: ShapedIntegers, plain: ShapedIntegers?) -> IntegerChoice? {
-    var best: IntegerChoice?
-    for leaf in leaves where isWorthTrying(leaf, shaped, plain: plain) {
-      let estimate = estimate(shaped, leaf)
-      if estimate < best?.estimate ?? Int.max {
-        best = IntegerChoice(shaped: shaped, leaf: leaf, estimate: estimate)
-      }
+  /// Each way to lay the values side by side that may win.
+  private func choices(_ shaped: ShapedIntegers, plain: ShapedIntegers?) -> [IntegerChoice] {
+    leaves.filter { isWorthTrying($0, shaped, plain: plain) }.map {
+      IntegerChoice(shaped: shaped, leaf: $0, estimate: estimate(shaped, $0))
     }
-    return best
   }
 
   private var leaves: [IntegerLeaf] {
@@ -113,7 +122,7 @@ struct IntegerChooser {
     if leaf == .bits, effort != .smallest, !deflatesWell(bits: IntegerStatistics.bitWidth(shaped.range)) {
       return shaped.head.count + leaf.byteCount(n, range: shaped.range)
     }
-    let limit = effort == .smallest ? Int.max : sampleRows
+    let limit = sampleRows
     if n <= limit || shaped.range == 0 { return measure { shaped.write(leaf, to: $0) } }
     let start = (n - limit) / 2
     let part = measure { leaf.write(values + start, limit, low: shaped.low, range: shaped.range, to: $0) }
@@ -123,5 +132,11 @@ struct IntegerChooser {
   /// Deflate finds nothing in values that begin anywhere in a byte.
   private func deflatesWell(bits: Int) -> Bool { bits == 1 || bits == 2 || bits == 4 }
 
-  private var sampleRows: Int { effort == .fastest ? 1024 : 2048 }
+  private var sampleRows: Int {
+    switch effort {
+    case .fastest: 1024
+    case .default: 2048
+    case .smallest: 4096
+    }
+  }
 }
