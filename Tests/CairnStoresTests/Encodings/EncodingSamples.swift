@@ -205,6 +205,14 @@ enum EncodingSamples {
       ]
     case .string, .uri:
       func text(_ string: String) -> Value { type == .string ? .string(string) : .uri(string) }
+      // Words of seven scripts, too many for deflate to remember all at once.
+      let joined = (0..<2100).map { i in
+        let letters = Array(
+          [
+            "townshipabcdef", "Πόληκαιχωριόν", "городидеревня", "مدينةوقرية", "市町村里都道府县", "नगरगांव", "ßüöäéèçñ",
+          ][i % 7])
+        return String((0..<6).map { _ in letters[Int(random(UInt64(letters.count)))] })
+      }
       let words = (0..<60).map { "word-\($0 * $0 * 7919)" }
       return [
         sample("words", type, (0..<2000).map { _ in text(words[Int(random(60))]) }, parts: 3),
@@ -212,6 +220,11 @@ enum EncodingSamples {
           "words and nulls", type,
           (0..<2000).map { _ in random(5) == 0 ? .null : text(words[Int(random(60))]) }, parts: 3),
         sample("sorted", type, (0..<900).map { text("https://example.org/items/\(10_000 + $0)/pictures") }),
+        sample(
+          "joined", type,
+          (0..<1000).map { _ in
+            text((0..<(1 + random(9))).map { _ in joined[Int(random(2100))] }.joined(separator: "|"))
+          }),
         sample("huge", type, [text(String(repeating: "aé", count: 700_000)), text("b"), .null]),
         sample("numbers", type, (0..<900).map { _ in text("\(numbers.next())") }, parts: 2),
       ]

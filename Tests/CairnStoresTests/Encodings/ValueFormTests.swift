@@ -19,7 +19,7 @@ struct ValueFormTests {
     #expect(forms[.date] == [1, 2])
     #expect(forms[.float] == [1, 2])
     #expect(forms[.uuid] == [1, 2, 3])
-    #expect(forms[.string] == [1, 2, 3, 4])
+    #expect(forms[.string] == [1, 2, 3, 4, 5])
     #expect(forms[.data]?.isSuperset(of: [1, 3]) == true)
   }
 
@@ -38,6 +38,11 @@ struct ValueFormTests {
       (.string, [2, 0, 65, 0]),
       (.string, [3, 1, 2, 2, 0, 65, 0, 0]), (.string, [3, 1, 0, 3, 1, 0, 2, 0, 0, 0]),
       (.string, [4, 1, 4, 1, 2, 0, 0, 1, 0, 1, 0]), (.string, [4, 1, 2, 0, 0, 1, 2]), (.string, [4, 0]),
+      (.string, [5, 44, 1, 0, 1]), (.string, [5, 44, 1, 2, 0]),
+      (.string, [5, 44, 1, 2, 1, 1, 2, 2, 44, 65, 44, 66, 44]),
+      (.string, [5, 44, 1, 2, 1, 1, 0, 3, 1, 0, 2, 44, 65, 44, 66, 44]),
+      (.string, [5, 44, 1, 0xFE, 1, 1, 1, 0]),
+      (.string, [5, 44, 1, 2, 1, 1, 0, 2, 44, 65, 44, 66]),
     ] as [(ValueType, [UInt8])])
   func wrongValues(type: ValueType, bytes: [UInt8]) {
     let payload = ValueFormTests.head + bytes
@@ -62,6 +67,15 @@ struct ValueFormTests {
     let block = EncodedBlock(bytes: payload, codec: .stored, rawLength: payload.count)
     let column = try ColumnDecoder().decode(block, type: .int32, counts: [4])[0]
     #expect((0..<4).map { column.value($0) } == [.int(500), .null, .int(1500), .int(1000)])
+  }
+
+  @Test("entries of joined items are put together again, empty items included")
+  func joinedItems() throws {
+    // Counts 2 and 1 as varints; two classes 1, 0, 0; "b" and "" in class 0, "a" in class 1.
+    let payload: [UInt8] = [0, 5, 124, 5, 4, 2, 2, 5, 2, 0, 0, 2, 124, 98, 124, 124, 2, 124, 97, 124]
+    let block = EncodedBlock(bytes: payload, codec: .stored, rawLength: payload.count)
+    let column = try ColumnDecoder().decode(block, type: .string, counts: [2])[0]
+    #expect((0..<2).map { column.string($0) } == ["a|b", ""])
   }
 
   @Test("only integers have nulls in band")

@@ -9,8 +9,11 @@ enum TextForm: UInt8 {
   /// A stream that says how many bytes each entry has in common with the one before, then the list of the
   /// rest of each, in one of the forms above.
   case fronts = 3
-  /// A number of distinct entries, their list in one of the forms above, and a stream of indexes into it.
+  /// A number of distinct entries, their list in one of the other forms, and a stream of indexes into it.
   case dictionary = 4
+  /// A byte that joins items, a stream of how many items each entry has, a number of classes, a stream of the
+  /// items' classes, and for each class the list of its items in one of the first two forms.
+  case items = 5
 }
 
 /// Entries of bytes somewhere in memory. The lists are the scratch's.

@@ -29,14 +29,17 @@ struct TextReader {
 
   // MARK: Lists
 
-  /// A list of `n` entries, whose memory has places for `room`.
-  private func readList(
-    _ n: Int, _ byte: UInt8, room: Int, allowsFronts: Bool = true, from source: inout ByteSource
-  ) throws -> TextList {
+  /// A list of `n` entries, whose memory has places for `room`. One that is part of another list has simple
+  /// forms only.
+  func readList(_ n: Int, _ byte: UInt8, room: Int, isInner: Bool = false, from source: inout ByteSource)
+    throws
+    -> TextList
+  {
     switch TextForm(rawValue: byte) {
     case .lengths: return try readLengths(n, room: room, from: &source)
     case .separated: return try readSeparated(n, room: room, from: &source)
-    case .fronts where allowsFronts: return try readFronts(n, room: room, from: &source)
+    case .fronts where !isInner: return try readFronts(n, room: room, from: &source)
+    case .items where !isInner: return try readItems(n, room: room, from: &source)
     default: throw EncodingError(what: "a list has no form \(byte) here", byteOffset: source.offset - 1)
     }
   }
@@ -78,7 +81,7 @@ struct TextReader {
     let start = source.offset
     let shared = reader.scratch.take(Int64.self, n)
     try reader.read(n, from: &source, into: shared)
-    let rest = try readList(n, try source.byte(), room: room, allowsFronts: false, from: &source)
+    let rest = try readList(n, try source.byte(), room: room, isInner: true, from: &source)
     var byteCount = 0
     var previous: Int64 = 0
     let limit = TextReader.expansionLimit(source.count)

@@ -41,6 +41,8 @@ struct TextWriter {
     var fronts: Bool
     /// nil for lengths.
     var separator: UInt8?
+    /// What joins items, for entries that are taken apart.
+    var joint: UInt8?
   }
 
   private func chooseForm(_ list: TextList) -> (form: Form, estimate: Int) {
@@ -60,6 +62,14 @@ struct TextWriter {
         }
       }
     }
+    if let joint = TextItems.joint(part), let items = TextItems(part, joint: joint, scratch: chooser.scratch)
+    {
+      let size = chooser.measure { items.write(to: $0, chooser) }
+      if size < bestSize {
+        best = Form(fronts: false, separator: separator, joint: joint)
+        bestSize = size
+      }
+    }
     if best.fronts, !FrontCoding(list, scratch: chooser.scratch).isAllowed { best.fronts = false }
     if part.count < list.count {
       let share = Double(list.byteCount + list.count) / Double(part.byteCount + part.count)
@@ -70,8 +80,8 @@ struct TextWriter {
 
   private var sampleBytes: Int {
     switch chooser.effort {
-    case .fastest: 1 << 14
-    case .default: 1 << 16
+    case .fastest: 1 << 15
+    case .default: 1 << 17
     case .smallest: Int.max
     }
   }
@@ -124,6 +134,9 @@ struct TextWriter {
     let scratch = chooser.scratch
     let mark = scratch.mark
     defer { scratch.release(to: mark) }
+    if let joint = form.joint, let items = TextItems(list, joint: joint, scratch: scratch) {
+      return items.write(to: sink, chooser)
+    }
     var rest = list
     if form.fronts {
       let fronts = FrontCoding(list, scratch: scratch)
