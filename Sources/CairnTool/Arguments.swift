@@ -7,6 +7,7 @@ struct Arguments: Equatable {
     case tour(ColorChoice)
     case model(ModelCommand)
     case predicate(PredicateCommand)
+    case fetch(FetchCommand)
   }
 
   let action: Action
@@ -16,12 +17,14 @@ struct Arguments: Equatable {
     var words = Array(words)[...]
     switch words.popFirst() {
     case nil: throw UsageError("what should it do?", help: Help.tool)
-    case "--help", "-h", "help": action = try Arguments.text(Help.tool, words)
+    case "--help", "-h": action = try Arguments.text(Help.tool, words)
+    case "help": action = try Arguments.help(words)
     case "--version": action = try Arguments.text("cairn \(Help.version)\n", words)
     case "tour": action = try Arguments.tour(words)
     case "model": action = try ModelCommand(parsing: words).map { .model($0) } ?? .print(ModelCommand.help)
     case "predicate":
       action = try PredicateCommand(parsing: words).map { .predicate($0) } ?? .print(PredicateCommand.help)
+    case "fetch": action = try FetchCommand(parsing: words).map { .fetch($0) } ?? .print(FetchCommand.help)
     case let word? where word.hasPrefix("-"): throw UsageError("there is no option \(word)", help: Help.tool)
     case let word?: throw UsageError("there is no command \"\(word)\"", help: Help.tool)
     }
@@ -30,6 +33,18 @@ struct Arguments: Equatable {
   private static func text(_ text: String, _ rest: ArraySlice<String>) throws -> Action {
     if let extra = rest.first { throw UsageError("\"\(extra)\" is one word too many", help: Help.tool) }
     return .print(text)
+  }
+
+  /// `cairn help COMMAND` is `cairn COMMAND --help`.
+  private static func help(_ words: ArraySlice<String>) throws -> Action {
+    guard let command = words.first, words.count == 1 else { return try text(Help.tool, words.dropFirst()) }
+    switch command {
+    case "tour": return .print(Help.tour)
+    case "model": return .print(ModelCommand.help)
+    case "predicate": return .print(PredicateCommand.help)
+    case "fetch": return .print(FetchCommand.help)
+    default: throw UsageError("there is no command \"\(command)\"", help: Help.tool)
+    }
   }
 
   private static func tour(_ words: ArraySlice<String>) throws -> Action {
@@ -82,14 +97,16 @@ enum Help {
     usage: cairn tour [--color always|never|auto]
            cairn model show|check|diff|convert FILE …
            cairn predicate 'FORMAT' [--on JSON] …
+           cairn fetch INPUT… [--model FILE] [--entity NAME] [--predicate FORMAT] …
            cairn --help | --version
 
     commands:
       tour        builds a graph of 27,004 flights and shows what Cairn does with it
       model       shows, checks, compares and converts Core Data's model files
       predicate   parses a predicate, shows its tree, and asks it of an object
+      fetch       fetches, sorts, groups and explains over CSV and JSON files
 
-    `cairn tour --help`, `cairn model --help` and `cairn predicate --help` say more.
+    `cairn COMMAND --help` says more.
 
     """
 

@@ -24,6 +24,14 @@ struct Console: Sendable {
     }
   }
 
+  /// How many columns the terminal has; nil where standard output is none.
+  var terminalWidth: Int? {
+    guard isatty(1) == 1 else { return nil }
+    var size = winsize()
+    guard ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
   /// Throws when standard output doesn't take it, as when a disk is full.
   func write(_ text: String) throws {
     try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))

@@ -32,6 +32,9 @@ enum CairnCommand {
     case .predicate(let command):
       let code = try command.run(Console(color: .never))
       if code != 0 { exit(code) }
+    case .fetch(let command):
+      let code = try command.run(Console(color: .never))
+      if code != 0 { exit(code) }
     }
   }
 }

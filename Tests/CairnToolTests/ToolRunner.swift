@@ -9,15 +9,21 @@ enum Tool {
     let errors: String
   }
 
-  /// Runs the `cairn` that was built along with this test.
-  static func run(_ arguments: [String]) throws -> Outcome {
+  /// Runs the `cairn` that was built along with this test; `input` is a few lines for its standard input.
+  static func run(_ arguments: [String], input: String? = nil) throws -> Outcome {
     let process = Process()
     process.executableURL = try executable()
     process.arguments = arguments
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
+    let fed = Pipe()
+    process.standardInput = input == nil ? FileHandle.nullDevice : fed
     try process.run()
+    if let input {
+      try fed.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+      try fed.fileHandleForWriting.close()
+    }
     // What goes to standard error is a few lines, which the pipe holds while standard output is read.
     let written = try everything(output.fileHandleForReading)
     let complaint = try everything(errors.fileHandleForReading)

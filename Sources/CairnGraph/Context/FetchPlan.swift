@@ -13,13 +13,13 @@ struct FetchPlan {
   /// One a store that has objects of the entity.
   let sources: [FetchSource]
   let entity: CompiledEntity
-  private let condition: FetchCondition
-  private let order: ObjectOrder
+  let condition: FetchCondition
+  let order: ObjectOrder
   /// Without a window; asks for what columns can answer.
   private let request: StoreRequest
   private let options: Options
-  private let offset: Int
-  private let limit: Int?
+  let offset: Int
+  let limit: Int?
   private let dictionaries: DictionaryFetch?
   /// Objects of the entity's family whose rows don't count as they are: changed and deleted ones.
   private var stale: [NSManagedObject] = []
@@ -36,7 +36,9 @@ struct FetchPlan {
     let batchSize: Int
   }
 
-  init<T>(_ fetch: NSFetchRequest<T>, in context: NSManagedObjectContext) throws {
+  init<T>(
+    _ fetch: NSFetchRequest<T>, in context: NSManagedObjectContext, tracer: FetchTracer? = nil
+  ) throws {
     try context.throwDeferredError()
     context.processPendingChanges()
     self.context = context
@@ -64,7 +66,8 @@ struct FetchPlan {
       if let affected, !affected.contains(where: { $0 === store }) { return nil }
       let isServing = scopes.count == 1 || family.contains { context.serves(scope, $0) }
       return isServing
-        ? FetchSource(scope: scope, store: store.store, snapshot: try store.store.snapshot()) : nil
+        ? FetchSource(
+          scope: scope, store: store.store, snapshot: try store.store.snapshot(), tracer: tracer) : nil
     }
     if fetch.resultType == .dictionaryResultType {
       guard condition.rest == nil, order.isPlain else {
@@ -94,6 +97,9 @@ struct FetchPlan {
     }
   }
 
+  /// How many unsaved objects have a say in the results.
+  var pendingCount: Int { Set((stale + changed).map(ObjectIdentifier.init)).count }
+
   // MARK: Asking
 
   /// A question to one store. Sendable: a store may be used from any thread, and a snapshot never changes.
@@ -101,7 +107,7 @@ struct FetchPlan {
     fileprivate let source: FetchSource
     fileprivate let request: StoreRequest
 
-    func run() throws -> RowBatch { try source.store.fetch(request, in: source.snapshot) }
+    func run() throws -> RowBatch { try source.fetch(request) }
     func cancelled() throws -> RowBatch { throw CocoaError(.userCancelled) }
   }
 
@@ -231,14 +237,14 @@ struct FetchPlan {
     if condition.rest != nil { return try matching(storeQuestions.map { try $0.run() }).count }
     var total = try matchingChanges().count
     for source in sources {
-      total += try source.store.count(request, in: source.snapshot)
+      total += try source.count(request)
       let here = stale.filter { $0.table.scope === source.scope }
       if here.isEmpty { continue }
       var outdated = request
       let keys = ExpressionTree.list(here.map { .constant(.key($0.key)) })
       let isOutdated = PredicateTree.comparison(.init(.evaluatedObject, .isIn, keys))
       outdated.predicate = request.predicate.map { .and([isOutdated, $0]) } ?? isOutdated
-      total -= try source.store.count(outdated, in: source.snapshot)
+      total -= try source.count(outdated)
     }
     return min(max(total - offset, 0), limit ?? Int.max)
   }

@@ -27,6 +27,19 @@ public final class NSMergeConflict: NSObject {
     cachedSnapshot = cachesnap
     persistedSnapshot = persnap
   }
+
+  /// The object, and what the store has otherwise than it was read with; a value a line.
+  public override var description: String {
+    let head =
+      "\(ConflictText.name(sourceObject)) was read at version \(oldVersionNumber), and the store has "
+    guard let stored = persistedSnapshot ?? cachedSnapshot else { return head + "deleted it" }
+    let read = objectSnapshot ?? [:]
+    let lines = Set(read.keys).union(stored.keys).sorted().compactMap { key -> String? in
+      let (ours, theirs) = (ConflictText.value(read[key]), ConflictText.value(stored[key]))
+      return ours == theirs ? nil : "\n  \(key): read as \(ours), stored as \(theirs)"
+    }
+    return head + "version \(newVersionNumber)" + lines.joined()
+  }
 }
 
 /// Objects that would have the same values in a uniqueness constraint.
@@ -52,6 +65,34 @@ public final class NSConstraintConflict: NSObject {
     self.conflictingSnapshots = conflictingSnapshots.compactMap { $0 as? [AnyHashable: Any] }
     constraintValues = (self.conflictingSnapshots.first as? [String: Any] ?? [:])
       .filter { contraint.contains($0.key) }
+  }
+
+  /// The values that have to be unique, and the objects that have them.
+  public override var description: String {
+    let values = constraint.map { "\($0) \(ConflictText.value(constraintValues[$0]))" }.joined(
+      separator: ", ")
+    let stored = databaseObject.map { ["\(ConflictText.name($0)) in the store"] } ?? []
+    let entity = conflictingObjects.first?.entity.name ?? databaseObject?.entity.name ?? "an entity"
+    let objects = (stored + conflictingObjects.map { ConflictText.name($0) }).map { "\n  " + $0 }
+    return "\(entity) has to be unique by \(constraint.joined(separator: ", ")); these have \(values):"
+      + objects.joined()
+  }
+}
+
+/// How conflicts name objects and values.
+private enum ConflictText {
+  static func name(_ object: NSManagedObject) -> String {
+    "\(object.entity.name ?? "an object") \(object.objectID.uriRepresentation().lastPathComponent)"
+  }
+
+  static func value(_ any: Any?) -> String {
+    switch any {
+    case nil, is NSNull: "nil"
+    case let text as String: "\"\(text.count > 60 ? text.prefix(60) + "…" : text)\""
+    case let data as Data: "\(data.count) bytes"
+    case let id as NSManagedObjectID: id.uriRepresentation().lastPathComponent
+    case let other?: "\(other)"
+    }
   }
 }
 

@@ -7,10 +7,13 @@ import CairnModel
 public import Foundation
 
 /// A part of a typed predicate that no tree can say, or a key path without a name.
-public struct PredicateConversionError: Error, Sendable, CustomStringConvertible {
+public struct PredicateConversionError: LocalizedError, Sendable, CustomStringConvertible {
   /// Foundation's name for the part, as `PredicateExpressions.ForceCast`.
   public let expression: String
   public let message: String
+
+  /// What `localizedDescription` says.
+  public var errorDescription: String? { description }
 
   public var description: String { "\(expression) can't become an NSPredicate: \(message)" }
 }

@@ -10,7 +10,7 @@ extension DictionaryFetch {
     if windowed { (request.offset, request.limit) = (offset, limit) }
     var all: [FetchedRowView] = []
     for source in sources {
-      let batch = try context.checked(source.store.fetch(request, in: source.snapshot), in: source.scope)
+      let batch = try context.checked(source.fetch(request), in: source.scope)
       let rows = (0..<batch.count).lazy.map {
         FetchedRowView(source, context, batch.chunk($0), batch.row($0))
       }
@@ -60,7 +60,7 @@ extension DictionaryFetch {
     let aggregate = AggregateRequest(
       entity: request.entity, includesSubentities: request.includesSubentities, predicate: request.predicate,
       groupBy: names, terms: terms)
-    return try sources[0].store.aggregate(aggregate, in: sources[0].snapshot).map { row in
+    return try sources[0].aggregate(aggregate).map { row in
       Group(keys: row.group.map(\.keyValueForm), figures: row.values.map(\.keyValueForm))
     }
   }

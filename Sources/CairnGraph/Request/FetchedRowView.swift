@@ -8,6 +8,23 @@ struct FetchSource {
   let scope: StoreScope
   let store: any PersistentStore
   let snapshot: any StoreSnapshot
+  /// Set while a fetch is explained.
+  var tracer: FetchTracer?
+
+  func fetch(_ request: StoreRequest) throws -> RowBatch {
+    guard let tracer else { return try store.fetch(request, in: snapshot) }
+    return try tracer.fetch(request, self)
+  }
+
+  func count(_ request: StoreRequest) throws -> Int {
+    guard let tracer else { return try store.count(request, in: snapshot) }
+    return try tracer.count(request, self)
+  }
+
+  func aggregate(_ request: AggregateRequest) throws -> [AggregateRow] {
+    guard let tracer else { return try store.aggregate(request, in: snapshot) }
+    return try tracer.aggregate(request, self)
+  }
 }
 
 /// A way from a row, over to-one relationships, to a property. Throws `unknownProperty` for names that the model

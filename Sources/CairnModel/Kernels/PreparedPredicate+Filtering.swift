@@ -21,9 +21,12 @@ extension PreparedPredicate {
   /// Not called when none match.
   @inline(__always)
   func select(
-    _ chunk: Chunk, _ mask: UnsafeMutablePointer<UInt8>, _ body: (UnsafeMutablePointer<UInt8>?) -> Void
+    _ chunk: Chunk, _ mask: UnsafeMutablePointer<UInt8>, _ trace: StoreTrace? = nil,
+    _ body: (UnsafeMutablePointer<UInt8>?) -> Void
   ) {
-    switch Filter(chunk: chunk).evaluate(root, mask) {
+    let outcome = Filter(chunk: chunk, trace: trace).evaluate(root, mask)
+    trace?.noteChunk(rows: chunk.count, isDecided: outcome != .mixed)
+    switch outcome {
     case .none: return
     case .all:
       guard let deleted = chunk.deleted else { return body(nil) }
@@ -74,6 +77,7 @@ private struct Filter {
   typealias Mask = UnsafeMutablePointer<UInt8>
 
   let chunk: Chunk
+  var trace: StoreTrace?
   var count: Int { chunk.count }
 
   func evaluate(_ node: Node, _ mask: Mask) -> Outcome {
@@ -126,7 +130,10 @@ private struct Filter {
         if outcome == .mixed { for row in 0..<count { mask[row] = op(mask[row], second[row]) } }
         return outcome
       }
-      if outcome == absorbing { return absorbing }
+      if outcome == absorbing {
+        trace?.hasLookedAtChunk = true
+        return absorbing
+      }
     }
     return result
   }

@@ -7,6 +7,8 @@ public struct RowQuery {
   private let slots: [Slot]
   private let bound: BoundPredicate?
   private let predicate: PreparedPredicate?
+  /// Where it is noted how the request is run; nil, as nearly always, for nowhere.
+  package var trace: StoreTrace?
 
   /// Fits the predicate to the entity. Throws what `BoundPredicate` throws.
   public init(
@@ -36,17 +38,19 @@ public struct RowQuery {
     guard let predicate else {
       return entities.reduce(0) { sum, entity in source.chunks(of: entity).reduce(sum) { $0 + $1.liveCount } }
     }
-    var total = 0
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Chunk.capacity) { mask in
-      for entity in entities {
-        for chunk in source.chunks(of: entity) {
-          predicate.select(chunk, mask.baseAddress!) { mask in
-            total += mask.map { RowSelection.countSet($0, chunk.count) } ?? chunk.count
+    return trace.measure("filter") {
+      var total = 0
+      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Chunk.capacity) { mask in
+        for entity in entities {
+          for chunk in source.chunks(of: entity) {
+            predicate.select(chunk, mask.baseAddress!, trace) { mask in
+              total += mask.map { RowSelection.countSet($0, chunk.count) } ?? chunk.count
+            }
           }
         }
       }
+      return total
     }
-    return total
   }
 
   /// The matching rows of a window in order. A negative offset or limit counts as 0.
@@ -63,11 +67,17 @@ public struct RowQuery {
       .map { $0.overflow ? Int.max : $0.partialValue }
     // Without an order the rows come as they lie, so the search stops when the window is full.
     let needed = sort.isEmpty ? end : nil
-    let selection = candidates.map { select($0) } ?? select(atMost: needed)
-    let places =
+    let selection = trace.measure("filter") { candidates.map { select($0) } ?? select(atMost: needed) }
+    if let trace {
+      trace.rowsMatched = selection.count
+      trace.order =
+        sort.isEmpty ? .stored : RowSorter.isWindow(end ?? selection.count, of: selection) ? .best : .sorted
+    }
+    let places = trace.measure("order") {
       sort.isEmpty
-      ? selection.places()
-      : RowSorter(terms: sort, source: source).sorted(selection, limit: end ?? selection.count)
+        ? selection.places()
+        : RowSorter(terms: sort, source: source).sorted(selection, limit: end ?? selection.count)
+    }
     return RowBatch(chunks: selection.chunks, places: window(places, offset, end))
   }
 
@@ -81,7 +91,11 @@ public struct RowQuery {
   public func aggregate(
     groupBy: [BoundPath], terms: [(function: AggregateRequest.Function, path: BoundPath?)]
   ) -> [AggregateRow] {
-    Aggregator(groupBy: groupBy, terms: terms, source: source).run(select(atMost: nil))
+    let selection = trace.measure("filter") { select(atMost: nil) }
+    trace?.rowsMatched = selection.count
+    return trace.measure("group") {
+      Aggregator(groupBy: groupBy, terms: terms, source: source).run(selection)
+    }
   }
 
   // MARK: Filtering
@@ -93,10 +107,11 @@ public struct RowQuery {
         for chunk in source.chunks(of: entity) {
           if let limit, selection.count >= limit { return }
           guard let predicate else {
+            trace?.noteChunk(rows: chunk.count, isDecided: true)
             add(chunk, chunk.deleted == nil ? nil : allLive(chunk, scratch.baseAddress!), to: &selection)
             continue
           }
-          predicate.select(chunk, scratch.baseAddress!) { add(chunk, $0, to: &selection) }
+          predicate.select(chunk, scratch.baseAddress!, trace) { add(chunk, $0, to: &selection) }
         }
       }
     }
@@ -124,6 +139,8 @@ public struct RowQuery {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Chunk.capacity) { scratch in
       let scratch = scratch.baseAddress!
       for (chunk, var mask) in zip(candidates.chunks, candidates.masks) {
+        trace?.noteCandidates(
+          mask.withUnsafeBufferPointer { RowSelection.countSet($0.baseAddress!, mask.count) })
         let count = mask.withUnsafeMutableBufferPointer {
           keepMatching($0.baseAddress!, chunk, rest, scratch)
         }

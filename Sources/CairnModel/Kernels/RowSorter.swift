@@ -11,8 +11,8 @@ struct RowSorter {
   /// The first `limit` rows in order.
   func sorted(_ selection: RowSelection, limit: Int) -> [RowBatch.Place] {
     if selection.count == 0 { return [] }
+    let isWindow = RowSorter.isWindow(limit, of: selection)
     let limit = min(limit, selection.count)
-    let isWindow = limit < selection.count / 4
     if isWindow, sortsManyStrings(selection, limit) { return topByValues(selection, limit) }
     let coders = terms.map {
       SortCoder($0.path, chunks: selection.chunks, masks: selection.masks, source: source)
@@ -23,6 +23,9 @@ struct RowSorter {
     }
     return allByWords(selection, RowSorter.pack(coders), coders, limit)
   }
+
+  /// Whether so few rows are asked for that the others aren't put in order.
+  static func isWindow(_ limit: Int, of selection: RowSelection) -> Bool { limit < selection.count / 4 }
 
   // MARK: Words
 

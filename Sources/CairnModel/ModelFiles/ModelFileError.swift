@@ -1,5 +1,7 @@
 // What reading and writing model files throws.
 
+public import Foundation
+
 /// A model file that can't be read or written: which file, where in it, why, and what to do about it.
 public struct ModelFileError: Error, Sendable, Hashable {
   public enum Code: String, Sendable, Hashable {
@@ -47,7 +49,10 @@ public struct ModelFileError: Error, Sendable, Hashable {
   }
 }
 
-extension ModelFileError: CustomStringConvertible {
+extension ModelFileError: CustomStringConvertible, LocalizedError {
+  /// What `localizedDescription` says.
+  public var errorDescription: String? { description }
+
   public var description: String {
     var place = file
     if let line { place += ":\(line)" + (column.map { ":\($0)" } ?? "") }

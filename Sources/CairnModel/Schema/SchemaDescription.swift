@@ -1,6 +1,8 @@
 // The input of `Schema.init(_:)`: a model written down by names, not yet checked. CairnGraph makes it from
 // NSManagedObjectModel, tests and third-party stores by hand.
 
+public import Foundation
+
 /// A model by names. Nothing is checked here; `Schema.init(_:)` reports every fault at once.
 public struct SchemaDescription: Sendable {
   public var entities: [EntityDescription]
@@ -124,7 +126,7 @@ public struct SchemaDescription: Sendable {
 }
 
 /// Everything that is wrong with a model, each fault with the entity and property it concerns.
-public struct SchemaError: Error, Sendable, CustomStringConvertible {
+public struct SchemaError: LocalizedError, Sendable, CustomStringConvertible {
   public struct Fault: Sendable, Hashable {
     public let entity: String
     public let property: String?
@@ -138,6 +140,8 @@ public struct SchemaError: Error, Sendable, CustomStringConvertible {
   }
 
   public let faults: [Fault]
+  /// What `localizedDescription` says.
+  public var errorDescription: String? { description }
 
   package init(faults: [Fault]) {
     self.faults = faults

@@ -82,7 +82,7 @@ public struct Commit: Sendable {
 }
 
 /// Why a commit was refused, with both sides. Nothing was changed.
-public struct CommitConflict: Error, Sendable, CustomStringConvertible {
+public struct CommitConflict: LocalizedError, Sendable, CustomStringConvertible {
   /// A row that has changed since the change set's maker read it.
   public struct Stale: Sendable {
     public let key: RowKey
@@ -118,6 +118,8 @@ public struct CommitConflict: Error, Sendable, CustomStringConvertible {
 
   public let stale: [Stale]
   public let duplicates: [Duplicate]
+  /// What `localizedDescription` says.
+  public var errorDescription: String? { description }
 
   public init(stale: [Stale], duplicates: [Duplicate]) {
     self.stale = stale

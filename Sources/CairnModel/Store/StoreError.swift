@@ -1,5 +1,7 @@
 // What a store throws: one error type that says what went wrong, where, and what to do about it.
 
+public import Foundation
+
 /// An error of a store, of a request, or of a change set.
 ///
 /// Switch on `code`, which is open: later versions add codes. Two errors are equal when their codes are, so a
@@ -87,7 +89,10 @@ extension StoreError: Equatable {
   public static func == (a: StoreError, b: StoreError) -> Bool { a.code == b.code }
 }
 
-extension StoreError: CustomStringConvertible {
+extension StoreError: CustomStringConvertible, LocalizedError {
+  /// What `localizedDescription` says.
+  public var errorDescription: String? { description }
+
   public var description: String {
     var place: [String] = []
     if let file { place.append(file + (offset.map { " at byte \($0)" } ?? "")) }

@@ -76,6 +76,20 @@ public final class MemoryStore: PersistentStore {
 
 extension MemoryStore: CheckingStore {}
 
+extension MemoryStore: ExplainingStore {
+  package func fetch(
+    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
+  ) throws -> RowBatch { try engine.fetch(request, in: snapshot, trace: trace) }
+
+  package func count(
+    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
+  ) throws -> Int { try engine.count(request, in: snapshot, trace: trace) }
+
+  package func aggregate(
+    _ request: AggregateRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
+  ) throws -> [AggregateRow] { try engine.aggregate(request, in: snapshot, trace: trace) }
+}
+
 extension MemoryStore: SingleRowStore {
   package func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)? {
     try engine.row(key, in: snapshot)

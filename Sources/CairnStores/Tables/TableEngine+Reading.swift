@@ -3,10 +3,12 @@
 import CairnModel
 
 extension TableEngine {
-  package func fetch(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> RowBatch {
+  package func fetch(
+    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace? = nil
+  ) throws -> RowBatch {
     let tables = try tables(of: snapshot)
     try checkWindow(request)
-    let query = try query(request, tables)
+    let query = try query(request, tables, trace)
     let sort = try BoundPath.bind(request.sort, to: request.entity, in: schema)
     let rows = query.rows(
       sort: sort, offset: request.offset, limit: request.limit, candidates: candidates(request, query, tables)
@@ -15,23 +17,31 @@ extension TableEngine {
     return rows
   }
 
-  package func count(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> Int {
+  package func count(
+    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace? = nil
+  ) throws -> Int {
     let tables = try tables(of: snapshot)
     try checkWindow(request)
-    let query = try query(request, tables)
+    let query = try query(request, tables, trace)
     _ = try BoundPath.bind(request.sort, to: request.entity, in: schema)
     let all = query.count(candidates(request, query, tables))
+    trace?.rowsMatched = all
     try query.checkPatterns()
     return min(max(all - request.offset, 0), request.limit ?? Int.max)
   }
 
-  package func aggregate(_ request: AggregateRequest, in snapshot: any StoreSnapshot) throws -> [AggregateRow]
-  {
+  package func aggregate(
+    _ request: AggregateRequest, in snapshot: any StoreSnapshot, trace: StoreTrace? = nil
+  ) throws -> [AggregateRow] {
     let tables = try tables(of: snapshot)
     _ = try requireEntity(request.entity)
-    let query = try RowQuery(
-      entity: request.entity, includesSubentities: request.includesSubentities, predicate: request.predicate,
-      source: tables)
+    var query = try trace.measure("prepare") {
+      try RowQuery(
+        entity: request.entity, includesSubentities: request.includesSubentities,
+        predicate: request.predicate,
+        source: tables)
+    }
+    query.trace = trace
     let groups = try request.groupBy.map { try BoundPath($0, from: request.entity, in: schema) }
     let terms = try request.terms.map { term in try bind(term, request.entity) }
     let rows = query.aggregate(groupBy: groups, terms: terms)
@@ -71,10 +81,17 @@ extension TableEngine {
     try tables(of: snapshot).locate(key.id, in: requireEntity(key.entity).root)
   }
 
-  private func query(_ request: StoreRequest, _ tables: TableSnapshot) throws -> RowQuery {
-    try RowQuery(
-      entity: request.entity, includesSubentities: request.includesSubentities, predicate: request.predicate,
-      source: tables)
+  private func query(
+    _ request: StoreRequest, _ tables: TableSnapshot, _ trace: StoreTrace?
+  ) throws -> RowQuery {
+    var query = try trace.measure("prepare") {
+      try RowQuery(
+        entity: request.entity, includesSubentities: request.includesSubentities,
+        predicate: request.predicate,
+        source: tables)
+    }
+    query.trace = trace
+    return query
   }
 
   private func checkWindow(_ request: StoreRequest) throws {
@@ -114,6 +131,13 @@ extension TableEngine {
   {
     let conditions = query.conditions
     if conditions.isEmpty { return nil }
+    return query.trace.measure("index") { candidates(request, conditions, tables, query.trace) }
+  }
+
+  private func candidates(
+    _ request: StoreRequest, _ conditions: [IndexCondition], _ tables: TableSnapshot, _ trace: StoreTrace?
+  ) -> CandidateRows? {
+    var uses: [StoreTrace.IndexUse] = []
     let entity = schema[request.entity]
     let family = request.includesSubentities ? entity.concreteFamily : [entity.id]
     var result = CandidateRows()
@@ -124,12 +148,14 @@ extension TableEngine {
       guard let choice = IndexChoice(table, schema[concrete], conditions), let keys = choice.keys() else {
         return nil
       }
+      if trace != nil { uses.append(choice.use(of: schema[concrete], candidates: keys.count)) }
       let found = TableEngine.candidates(keys, in: table)
       result.chunks += found.chunks
       result.masks += found.masks
       fulfilled = fulfilled.map { $0.intersection(choice.fulfilled) } ?? choice.fulfilled
     }
     result.fulfilled = fulfilled ?? []
+    trace?.indexes = uses
     return result
   }
 
@@ -205,6 +231,14 @@ private struct IndexChoice {
     let estimate = fit.bounds.reduce(0) { $0 + index.estimate($1) }
     if estimate > 64, estimate > table.liveCount / 12 { return nil }
     return fit.bounds.flatMap { index.keys($0, version: table.serial) }
+  }
+
+  func use(of entity: SchemaEntity, candidates: Int) -> StoreTrace.IndexUse {
+    let range = fit.bounds.first?.next != nil || fit.bounds.isEmpty
+    let narrowed = (fit.bounds.first?.prefix.count ?? 0) + (range ? 1 : 0)
+    return StoreTrace.IndexUse(
+      entity: entity.name, properties: fit.slots.prefix(narrowed).map { entity.slots[$0].name },
+      lookUps: fit.bounds.count, endsWithRange: range, candidates: candidates)
   }
 
   private static func fit(_ slots: [Int], _ conditions: [IndexCondition]) -> Fit {

@@ -77,7 +77,7 @@ struct ModelCommand: Equatable {
       let old = try ModelFile.read(at: url, version: version)
       let new = try ModelFile.read(at: URL(fileURLWithPath: other), version: otherVersion)
       try console.write(ModelComparison(old: old, new: new).text)
-    case .convert(let target): try convert(url, to: URL(fileURLWithPath: target), console)
+    case .convert(let target): return try convert(url, to: URL(fileURLWithPath: target))
     }
     return 0
   }
@@ -93,7 +93,8 @@ struct ModelCommand: Equatable {
   }
 
   /// Between packages all versions go over, unless one was named.
-  private func convert(_ source: URL, to target: URL, _ console: Console) throws {
+  /// A model with errors has no compiled form: 65, and nothing is written.
+  private func convert(_ source: URL, to target: URL) throws -> Int32 {
     let isPackage = ["xcdatamodeld", "momd"].contains(target.pathExtension.lowercased())
     let versions = try ModelFile.versions(at: source)
     let form: ModelFileForm =
@@ -104,6 +105,17 @@ struct ModelCommand: Equatable {
     } else {
       let name = version ?? versions.first { $0.isCurrent }?.name ?? ""
       documents = [(name, try ModelFile.read(at: source, version: version))]
+    }
+    if form == .compiled {
+      let errors = documents.flatMap { name, document in
+        document.check().filter { $0.severity == .error }.map { "cairn: \(name): \($0)\n" }
+      }
+      if !errors.isEmpty {
+        Console.printError(errors.joined())
+        Console.printError(
+          "cairn: \(source.path): a model with errors can't be compiled, and nothing was written\n")
+        return 65
+      }
     }
     for (name, document) in documents {
       for note in document.notes + document.reduced(to: form).losses {
@@ -118,6 +130,7 @@ struct ModelCommand: Equatable {
     } else {
       try ModelFile.write(documents[0].document, to: target)
     }
+    return 0
   }
 
   static let help = """
@@ -136,7 +149,8 @@ struct ModelCommand: Equatable {
                 exits with 65 if there are errors
       diff      what was added, removed, renamed and changed, and which version hashes differ;
                 two names of versions are for OLD and NEW
-      convert   writes OUT, in the form that its extension says, from IN; nothing is overwritten
+      convert   writes OUT, in the form that its extension says, from IN; nothing is overwritten, and a model
+                with errors isn't compiled
 
       --version the version of a package; without it, the current one (for convert between packages, all)
 

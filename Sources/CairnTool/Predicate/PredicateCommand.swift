@@ -56,7 +56,7 @@ struct PredicateCommand: Equatable {
     do {
       report = try makeReport()
     } catch let error as InputError {
-      Console.printError("cairn: \(error.message)\n")
+      Console.printError("cairn: \(error)\n")
       return error.exitCode
     } catch let error as PredicateFormatError {
       Console.printError("cairn: \(error)\n")
@@ -79,7 +79,13 @@ struct PredicateCommand: Equatable {
     let predicate = try NSPredicate(parsing: format, arguments: arguments ?? [])
     guard let object else { return Report(predicate, result: nil) }
     let value = try JSONValue.read(JSONValue.text(object), "--on")
-    return Report(predicate, result: try predicate.matches(value))
+    do {
+      return Report(predicate, result: try predicate.matches(value))
+    } catch let error as PredicateEvaluationError
+      where error.reason == .unknownKey && !JSONValue.hasKeys(value)
+    {
+      throw InputError("\(error); --on gives a value without keys: an object has some, as {\"name\": \"x\"}")
+    }
   }
 
   static let help = """
@@ -100,17 +106,6 @@ struct PredicateCommand: Equatable {
     can't be read.
 
     """
-}
-
-/// Input that can't be used.
-private struct InputError: Error {
-  let message: String
-  let exitCode: Int32
-
-  init(_ message: String, _ exitCode: Int32) {
-    self.message = message
-    self.exitCode = exitCode
-  }
 }
 
 /// JSON as what predicates are asked of.
@@ -134,6 +129,8 @@ private enum JSONValue {
       throw InputError("what \(option) gives is no JSON: \(reason)", 65)
     }
   }
+
+  static func hasKeys(_ value: Any?) -> Bool { value is [String: Any] || value is [String: Any?] }
 
   private static func value(_ json: Any) -> Any? {
     switch json {

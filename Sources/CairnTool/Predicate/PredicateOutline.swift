@@ -39,7 +39,8 @@ struct PredicateOutline {
     case .evaluatedObject, .anyKey: line(tree.canonicalFormat, depth)
     case .keyPath: line("key path \(tree.canonicalFormat)", depth)
     case .variable: line("variable \(tree.canonicalFormat)", depth)
-    case .list(let elements): add("list of \(elements.count)", elements, depth)
+    case .list(let elements):
+      add(elements.isEmpty ? "empty list" : "list of \(elements.count)", elements, depth)
     case .keyPathOf(let base, let names): add("key path .\(names.joined(separator: ".")) of", [base], depth)
     case .function(let name, let arguments): add("function \(name)", arguments, depth)
     case .call(let target, let selector, let arguments): add("call \(selector)", [target] + arguments, depth)

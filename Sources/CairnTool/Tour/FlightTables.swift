@@ -25,30 +25,28 @@ struct FlightTables: Sendable {
         "the tour's data isn't beside the executable: \(file.path) can't be read. `swift run cairn tour` has "
           + "it there")
     }
-    return try Table(String(decoding: Gzip.inflate(compressed, limit: 64 << 20), as: UTF8.self), name)
+    return try Table(
+      CSVLines.read(
+        InputFile(name: "\(name).csv", bytes: Array(Gzip.inflate(compressed, limit: InputFile.greatestSize))))
+    )
   }
 
-  /// Lines of values under column names. No value holds a comma, a quote or a line break.
+  /// Rows of values under column names.
   struct Table: Sendable {
     let rows: [[Substring]]
-    private let columns: [Substring: Int]
+    private let columns: [String: Int]
     private let name: String
 
-    init(_ text: String, _ name: String) throws {
-      var lines = text.utf8.split(separator: UInt8(ascii: "\n")).map { line in
-        line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { Substring($0) }
-      }
-      guard let header = lines.first, lines.allSatisfy({ $0.count == header.count }) else {
-        throw TourError("the table \"\(name)\" has lines of different lengths")
-      }
-      lines.removeFirst()
-      rows = lines
-      columns = Dictionary(header.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-      self.name = name
+    init(_ records: Records) throws {
+      var rows: [[Substring]] = []
+      try records.forEach { _, fields, bytes in rows.append(fields.map { Substring($0.text(bytes)) }) }
+      self.rows = rows
+      columns = Dictionary(uniqueKeysWithValues: records.columns.enumerated().map { ($1, $0) })
+      name = records.file
     }
 
     /// Throws for a column that isn't there.
-    func column(_ title: Substring) throws -> Int {
+    func column(_ title: String) throws -> Int {
       guard let column = columns[title] else {
         throw TourError("the table \"\(name)\" has no column \(title)")
       }

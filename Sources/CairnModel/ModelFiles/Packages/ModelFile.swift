@@ -65,6 +65,16 @@ public enum ModelFile {
   }
 
   static func bytes(at url: URL) throws -> Data {
+    let path = url.resolvingSymlinksInPath().path
+    // Foundation takes a device or a pipe for a file without permission, or waits for it.
+    if let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType,
+      type != .typeRegular
+    {
+      throw ModelFileError(
+        .unreadable, file: url.path,
+        "it is \(type == .typeDirectory ? "a folder" : "a device or a pipe"), no file",
+        remedy: "give the path of a model's file")
+    }
     do {
       return try Data(contentsOf: url)
     } catch {

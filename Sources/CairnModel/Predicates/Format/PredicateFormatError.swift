@@ -1,5 +1,7 @@
 // Why a format string is none, with the place in it.
 
+public import Foundation
+
 /// A format string that can't be parsed, or arguments that don't fit it.
 public struct PredicateFormatError: Error, Sendable, Hashable {
   public let format: String
@@ -16,7 +18,10 @@ public struct PredicateFormatError: Error, Sendable, Hashable {
   }
 }
 
-extension PredicateFormatError: CustomStringConvertible {
+extension PredicateFormatError: CustomStringConvertible, LocalizedError {
+  /// What `localizedDescription` says.
+  public var errorDescription: String? { description }
+
   /// The message with the format string, and below it the line that it is about with a caret under the place.
   /// Of long strings only what stands near the place is shown.
   public var description: String {

@@ -239,6 +239,8 @@ struct PredicateParser {
   }
 
   func tooDeep() -> PredicateFormatError {
-    lexer.error("it is nested deeper than \(PredicateParser.greatestDepth)", at: token.start)
+    lexer.error(
+      "it is nested deeper than \(PredicateParser.greatestDepth), where each operator of a chain like 1 + 1 + 1 counts",
+      at: token.start)
   }
 }

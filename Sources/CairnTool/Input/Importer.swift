@@ -1,0 +1,307 @@
+// From tables of the input to rows of a store, columns first: no object is made.
+//
+// In two passes, so that tables may come in any order: the first reads attributes, and afterwards it is known which
+// rows there are; the second finds what relationships lead to.
+
+import Cairn
+
+/// Fills one store with the tables that belong to its entities.
+final class Importer {
+  private let store: any PersistentStore
+  private let nullMark: [UInt8]
+  private var entities: [EntityID: EntityRows] = [:]
+  /// The rows by the value of a slot, for relationships that name them by it.
+  private var lookups: [Lookup.Name: Lookup] = [:]
+  /// Columns that are left out, as warnings.
+  private(set) var warnings: [String] = []
+
+  private var schema: Schema { store.schema }
+
+  init(_ store: any PersistentStore, nullMark: [UInt8]) {
+    (self.store, self.nullMark) = (store, nullMark)
+  }
+
+  /// One table, with what its columns are.
+  private struct Table {
+    let records: Records
+    let rows: EntityRows
+    let targets: [ImportTarget?]
+    let keys: Range<Int64>
+  }
+
+  /// Commits everything at once. Throws `InputError` that names file, line, column and value.
+  func run(_ tables: [(entity: SchemaEntity, records: Records)]) throws {
+    var read: [Table] = []
+    for (entity, records) in tables {
+      let targets = try ImportTarget.all(records, entity, schema)
+      for (title, target) in zip(records.columns, targets) where target == nil {
+        warnings.append(
+          "\(records.file): \(entity.name) has no property \"\(title)\", and the column is left out")
+      }
+      read.append(try readAttributes(records, targets, entity))
+    }
+    for table in read { try readLinks(table) }
+    var changes = ChangeSet(author: "cairn")
+    changes.inserts = entities.values.sorted { $0.entity.id.index < $1.entity.id.index }.map(\.inserts)
+    do {
+      _ = try store.commit(changes)
+    } catch let conflict as CommitConflict {
+      throw try explain(conflict, read)
+    }
+  }
+
+  private func rows(of entity: SchemaEntity) -> EntityRows {
+    if let known = entities[entity.id] { return known }
+    let made = EntityRows(entity)
+    entities[entity.id] = made
+    return made
+  }
+
+  // MARK: Attributes
+
+  private func readAttributes(
+    _ records: Records, _ targets: [ImportTarget?], _ entity: SchemaEntity
+  ) throws -> Table {
+    if entity.isAbstract {
+      throw InputError("\(records.file): \(entity.name) is abstract; name the entity whose rows these are")
+    }
+    let rows = rows(of: entity)
+    var readers: [(column: Int, slot: Int, reader: FieldReader, builder: ColumnBuilder)] = []
+    for (column, target) in targets.enumerated() {
+      guard case .attribute(let slot) = target else { continue }
+      let type = entity.slots[slot].type
+      if type == .transformable {
+        throw InputError(
+          "\(records.file): \(entity.name).\(entity.slots[slot].name) is transformable, which no text can say"
+        )
+      }
+      readers.append((column, slot, FieldReader(type, nullMark: nullMark), rows.columns[slot]))
+    }
+    let given = Set(readers.map(\.slot)).union(targets.compactMap { $0?.linkSlot })
+    let rest = entity.slots.indices.filter { !given.contains($0) }
+    if let slot = rest.first(where: { entity.slots[$0].isRequired && rows.defaults[$0].isNull }) {
+      throw InputError(
+        "\(records.file): \(entity.name).\(entity.slots[slot].name) has to have a value, and there is no column for it"
+      )
+    }
+    var count = 0
+    try records.forEach { line, fields, bytes in
+      for (column, slot, reader, builder) in readers {
+        let field = fields[column]
+        if field.isNull(bytes, mark: nullMark) {
+          let value = field.form == .absent ? rows.defaults[slot] : .null
+          if value.isNull, entity.slots[slot].isRequired {
+            throw missing(records, line, column, "\(entity.name).\(entity.slots[slot].name)")
+          }
+          value.isNull ? builder.appendNull() : try builder.append(value: value)
+        } else if !reader.append(field, bytes, to: builder) {
+          throw wrong(
+            records, line, column, field, bytes, reader, "\(entity.name).\(entity.slots[slot].name)")
+        }
+      }
+      count += 1
+    }
+    let keys = try store.reserveKeys(count, root: entity.root)
+    rows.keys += keys
+    try rows.fill(rest.filter { entity.slots[$0].role == .attribute })
+    return Table(records: records, rows: rows, targets: targets, keys: keys)
+  }
+
+  private func missing(_ records: Records, _ line: Int, _ column: Int, _ property: String) -> InputError {
+    InputError(
+      "\(records.file):\(line): column \(records.columns[column]): no value, which \(property) has to have")
+  }
+
+  private func wrong(
+    _ records: Records, _ line: Int, _ column: Int, _ field: Field, _ bytes: Field.Bytes,
+    _ reader: FieldReader,
+    _ property: String
+  ) -> InputError {
+    let text = field.form == .structure ? "an object or an array" : "\"\(field.text(bytes).prefix(80))\""
+    return InputError(
+      "\(records.file):\(line): column \(records.columns[column]): \(text) is no \(reader.type.sourceName), which "
+        + "\(property) is: \(reader.expectation)")
+  }
+
+  // MARK: Relationships
+
+  private func readLinks(_ table: Table) throws {
+    let rows = table.rows
+    let links = Set(table.targets.compactMap { $0?.linkSlot })
+    for slot in rows.entity.slots.indices
+    where rows.entity.slots[slot].role != .attribute && !links.contains(slot) {
+      for _ in table.keys { rows.columns[slot].appendNull() }
+    }
+    for (column, target) in table.targets.enumerated() {
+      guard case .link(let relationship, let slot, let keySlot) = target else { continue }
+      let name = Lookup.Name(destination: schema[relationship].destination, slot: keySlot)
+      let lookup = try lookups[name] ?? makeLookup(name)
+      lookups[name] = lookup
+      let builder = rows.columns[slot]
+      let isRequired = rows.entity.slots[slot].isRequired
+      try table.records.forEach { line, fields, bytes in
+        let field = fields[column]
+        if field.isNull(bytes, mark: nullMark) {
+          if isRequired {
+            throw missing(table.records, line, column, "\(rows.entity.name).\(rows.entity.slots[slot].name)")
+          }
+          return builder.appendNull()
+        }
+        let destination = schema[name.destination]
+        guard let value = lookup.reader.value(field, bytes) else {
+          throw wrong(
+            table.records, line, column, field, bytes, lookup.reader,
+            "\(destination.name).\(destination.slots[keySlot].name)")
+        }
+        switch lookup.keys[value] {
+        case nil: builder.append(try makeRow(value, lookup, table.records, line))
+        case Lookup.several?:
+          throw InputError(
+            "\(table.records.file):\(line): column \(table.records.columns[column]): several objects of "
+              + "\(destination.name) have \"\(field.text(bytes))\" as \(destination.slots[keySlot].name)")
+        case let key?: builder.append(key)
+        }
+      }
+    }
+  }
+
+  private func makeLookup(_ name: Lookup.Name) throws -> Lookup {
+    let destination = schema[name.destination]
+    let lookup = Lookup(name, FieldReader(destination.slots[name.slot].type, nullMark: nullMark))
+    for entity in destination.concreteFamily {
+      guard let rows = entities[entity] else { continue }
+      let column = rows.columns[name.slot].finish()
+      for (row, key) in rows.keys.enumerated() where !column.isNull(row) {
+        let value = column.value(row)
+        lookup.keys[value] = lookup.keys[value] == nil ? key : Lookup.several
+      }
+    }
+    return lookup
+  }
+
+  /// What no table has is made when something leads to it.
+  private func makeRow(_ value: Value, _ lookup: Lookup, _ records: Records, _ line: Int) throws -> Int64 {
+    let destination = schema[lookup.name.destination]
+    let slot = lookup.name.slot
+    let lead =
+      "\(records.file):\(line): no \(destination.name) has \(value) as \(destination.slots[slot].name)"
+    if destination.isAbstract { throw InputError("\(lead), and it is abstract, so that none can be made") }
+    let rows = rows(of: destination)
+    let rest = destination.slots.indices.filter { $0 != slot }
+    if let missing = rest.first(where: { destination.slots[$0].isRequired && rows.defaults[$0].isNull }) {
+      throw InputError(
+        "\(lead), and none can be made, because \(destination.name).\(destination.slots[missing].name) has to have a "
+          + "value")
+    }
+    let key = try store.reserveKeys(1, root: destination.root).lowerBound
+    try rows.columns[slot].append(value: value)
+    rows.keys.append(key)
+    lookup.keys[value] = key
+    return key
+  }
+
+  // MARK: What the store refuses
+
+  private func explain(_ conflict: CommitConflict, _ tables: [Table]) throws -> InputError {
+    guard let duplicate = conflict.duplicates.first else { return InputError("\(conflict)") }
+    let entity = schema[duplicate.constraint.entity]
+    let what = zip(duplicate.constraint.slots, duplicate.values).map { "\(entity.slots[$0].name) \($1)" }
+    let places = try duplicate.keys.prefix(2).compactMap { key -> String? in
+      guard let table = tables.first(where: { $0.keys.contains(key.id) && $0.rows.entity.id == key.entity })
+      else {
+        return nil
+      }
+      return "\(table.records.file):\(try table.records.line(ofRow: Int(key.id - table.keys.lowerBound)))"
+    }
+    return InputError(
+      "\(places.joined(separator: " and ")): two objects of \(entity.name) have \(what.joined(separator: ", ")), which "
+        + "has to be unique")
+  }
+}
+
+/// The rows of one entity as they are read.
+final class EntityRows {
+  let entity: SchemaEntity
+  let columns: [ColumnBuilder]
+  /// Ascending.
+  var keys: [Int64] = []
+  /// By slot; null where there is none.
+  let defaults: [Value]
+
+  init(_ entity: SchemaEntity) {
+    self.entity = entity
+    columns = entity.slots.map { ColumnBuilder($0.type) }
+    var defaults = [Value](repeating: .null, count: entity.slots.count)
+    for attribute in entity.attributes {
+      for (slot, value) in zip(attribute.slots, attribute.defaultValues) { defaults[slot] = value }
+    }
+    self.defaults = defaults
+  }
+
+  /// Brings columns that the input doesn't have to the number of rows.
+  func fill(_ slots: [Int]) throws {
+    for slot in slots {
+      while columns[slot].count < keys.count { try columns[slot].append(value: defaults[slot]) }
+    }
+  }
+
+  var inserts: ChangeSet.Inserts {
+    ChangeSet.Inserts(
+      entity: entity.id, keys: keys,
+      columns: columns.enumerated().map { slot, column in
+        for _ in column.count..<keys.count {
+          // It fits: it is the slot's own.
+          try? column.append(value: defaults[slot])
+        }
+        return column.finish()
+      })
+  }
+}
+
+/// The rows of an entity's family by the value of one slot.
+private final class Lookup {
+  struct Name: Hashable {
+    let destination: EntityID
+    let slot: Int
+  }
+
+  /// Stands for the key where several rows have the value.
+  static let several: Int64 = -1
+
+  let name: Name
+  let reader: FieldReader
+  var keys: [Value: Int64] = [:]
+
+  init(_ name: Name, _ reader: FieldReader) {
+    (self.name, self.reader) = (name, reader)
+  }
+}
+
+extension Slot {
+  /// Whether a row has to have a value.
+  var isRequired: Bool {
+    if case .order = role { false } else { !isOptional }
+  }
+}
+
+extension ValueType {
+  /// As Core Data's model editor names it.
+  var sourceName: String {
+    switch self {
+    case .int16: "Integer 16"
+    case .int32: "Integer 32"
+    case .int64: "Integer 64"
+    case .decimal: "Decimal"
+    case .double: "Double"
+    case .float: "Float"
+    case .string: "String"
+    case .bool: "Boolean"
+    case .date: "Date"
+    case .data: "Binary Data"
+    case .uuid: "UUID"
+    case .uri: "URI"
+    case .transformable: "Transformable"
+    case .key: "object"
+    }
+  }
+}
