@@ -51,7 +51,7 @@ struct Cases {
         Self.flatCommit(rowCount: 100_000, data, ours),
         Self.flatCommit(rowCount: 1_000_000, data, ours),
       ] + Self.predicates(data, sqlite) + ObjectCases().all(data, peer: peer, theirs)
-      + ResultsCases().all(data)
+      + ResultsCases().all(data) + FetchCases().all(data, peer: peer, theirs)
   }
 
   /// Cairn against itself: a commit costs what it changes, not what the store holds, so a store of

@@ -59,7 +59,8 @@ final class Flight: NSManagedObject {
 }
 
 enum FlightModel {
-  static func make() -> NSManagedObjectModel {
+  /// `indexes` are those of the flights.
+  static func make(indexes: [[String]] = []) -> NSManagedObjectModel {
     let airline = entity("Airline", Airline.self, strings: ["carrier", "name"])
     let airport = entity(
       "Airport", Airport.self, strings: ["faa", "name", "dst", "tzone"], integers: ["alt", "tz"],
@@ -74,6 +75,7 @@ enum FlightModel {
     relate(flight, "plane", plane, "flights")
     relate(flight, "origin", airport, "departures")
     relate(flight, "dest", airport, "arrivals")
+    flight.compoundIndexes = indexes
     let model = NSManagedObjectModel()
     model.entities = [airline, airport, plane, flight]
     return model

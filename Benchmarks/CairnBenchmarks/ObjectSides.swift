@@ -9,8 +9,10 @@ import Foundation
 extension ObjectCases {
   /// One model, and one store for all cases that only read.
   final class Shared {
-    let model = FlightModel.make()
+    let model: NSManagedObjectModel
     private var flights: FlightsInObjects?
+
+    init(indexes: [[String]] = []) { model = FlightModel.make(indexes: indexes) }
 
     func loaded(_ data: FlightData) throws -> FlightsInObjects {
       if let flights { return flights }

@@ -96,7 +96,7 @@ extension SQLiteSides {
     return flights.plain.prepare("SELECT \(columns) FROM flight")
   }
 
-  private static func records(_ select: Statement) -> [FlightRecord] {
+  static func records(_ select: Statement) -> [FlightRecord] {
     var records: [FlightRecord] = []
     while select.step() { records.append(FlightRecord(select)) }
     select.reset()

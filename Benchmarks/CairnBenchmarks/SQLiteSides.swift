@@ -15,7 +15,7 @@ struct SQLiteSides {
   }
 
   /// The subselect runs once; as a join it takes longer.
-  private static let lateUnited =
+  static let lateUnited =
     "FROM flight WHERE depDelay > 60 AND airline = (SELECT id FROM airline WHERE carrier = 'UA')"
 
   func lateUnitedKeys() -> Side { keys(flights.plain, "SELECT id \(Self.lateUnited)") }

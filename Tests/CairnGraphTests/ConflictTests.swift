@@ -35,6 +35,12 @@ import Testing
     #expect(conflicts.first?.oldVersionNumber == 1 && conflicts.first?.newVersionNumber == 2)
     #expect(conflicts.first?.persistedSnapshot?["age"] as? Int == 2)
     #expect(conflicts.first?.objectSnapshot?["age"] as? Int == 1)
+    let name = ada.objectID.uriRepresentation().lastPathComponent
+    #expect(
+      conflicts.first?.description == """
+        Person \(name) was read at version 1, and the store has version 2
+          age: read as 1, stored as 2
+        """)
     #expect(stack.context.hasChanges && ada.isUpdated && ada.age == 3)
     #expect(try stack.otherContext().count(for: request(Person.self)) == 1)
     #expect(throws: NSError.self) { try stack.context.save() }
@@ -56,6 +62,7 @@ import Testing
     let conflicts = try #require(error.userInfo["conflictList"] as? [NSMergeConflict])
     #expect(error.code == 133_020)
     #expect(conflicts.first?.newVersionNumber == 0 && conflicts.first?.persistedSnapshot == nil)
+    #expect(conflicts.first?.description.hasSuffix(" was read at version 1, and the store has deleted it") == true)
   }
 
   @Test func `a broken uniqueness constraint throws 133021 with the object in the store`() throws {
@@ -73,6 +80,15 @@ import Testing
     #expect(conflict.conflictingObjects == [double])
     #expect((conflict.databaseObject as? Tag)?.text == "red")
     #expect(conflict.databaseSnapshot?["text"] as? String == "red")
+    let names = [conflict.databaseObject, double].map {
+      $0?.objectID.uriRepresentation().lastPathComponent ?? ""
+    }
+    #expect(
+      conflict.description == """
+        Tag has to be unique by text; these have text "red":
+          Tag \(names[0]) in the store
+          Tag \(names[1])
+        """)
     #expect(other.insertedObjects == [double, blue] && double.objectID.isTemporaryID)
     double.text = "green"
     try other.save()

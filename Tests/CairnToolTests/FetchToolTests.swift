@@ -146,6 +146,19 @@ import Testing
     #expect(outcome.exitCode == 64 && outcome.output.isEmpty && outcome.errors.contains("usage: cairn fetch"))
   }
 
+  @Test func `the README's fetch prints what the README shows`() throws {
+    let readme = try String(
+      contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("README.md"), encoding: .utf8)
+    let outcome = try fetch(
+      "--group-by", "carrier", "--aggregate", "count, average(delay) as late", "--sort", "-late",
+      input: "carrier,delay\nUA,10\nB6,-3\nUA,15\n")
+    #expect(outcome.exitCode == 0 && readme.contains("```\n\(outcome.output)```\n"), "\(outcome.output)")
+    #expect(
+      readme.contains(
+        "cairn fetch flights.csv --group-by carrier --aggregate 'count, average(delay) as late' --sort -late\n"))
+  }
+
   @Test func `help is asked for in three ways`() throws {
     for word in ["--help", "-h", "help"] {
       let outcome = try Tool.run(["fetch", word])

@@ -216,4 +216,34 @@ import Testing
       #expect(help.exitCode == 0 && help.output.contains("usage: cairn model show"))
     }
   }
+
+  @Test("a model with errors isn't compiled: its errors, 65 and no file; as a source it goes over")
+  func faulty() throws {
+    try withPackage { _, folder in
+      let broken = folder.appendingPathComponent("Broken.xcdatamodel")
+      var document = ModelToolTests.library
+      document.entities[1].properties.append(.relationship(.init("shelf", to: "Shelf", maxCount: 1)))
+      try ModelFile.write(document, to: broken)
+      let target = folder.appendingPathComponent("Broken.mom")
+      let outcome = try Tool.run(["model", "convert", broken.path, target.path])
+      #expect(outcome.exitCode == 65 && !FileManager.default.fileExists(atPath: target.path))
+      #expect(outcome.errors.contains("cairn: Broken: error: Book.shelf: its destination Shelf isn't there\n"))
+      #expect(outcome.errors.contains("\(broken.path): a model with errors can't be compiled"))
+      let copy = folder.appendingPathComponent("Copy.xcdatamodel")
+      #expect(try Tool.run(["model", "convert", broken.path, copy.path]).exitCode == 0)
+      #expect(FileManager.default.fileExists(atPath: copy.path))
+    }
+  }
+
+  @Test("a device and a pipe are no model's file, and say so")
+  func devices() throws {
+    try withPackage { _, folder in
+      let pipe = folder.appendingPathComponent("pipe").path
+      #expect(mkfifo(pipe, 0o600) == 0)
+      for path in ["/dev/null", pipe] {
+        let outcome = try Tool.run(["model", "show", path])
+        #expect(outcome.exitCode == 66 && outcome.errors.contains("\(path): it is a device or a pipe, no file"))
+      }
+    }
+  }
 }

@@ -14,6 +14,14 @@ import Testing
     #expect(outcome.output.hasSuffix("\n"))
   }
 
+  @Test(arguments: ["tour", "model", "predicate", "fetch"])
+  func `help for a command is the command's help`(command: String) throws {
+    let outcome = try run("help", command)
+    let other = try run(command, "--help")
+    #expect(outcome.exitCode == 0 && outcome.output == other.output)
+    #expect(outcome.output.contains("usage: cairn \(command)"))
+  }
+
   @Test func `the version is one line`() throws {
     let outcome = try run("--version")
     #expect(outcome.exitCode == 0 && outcome.errors.isEmpty)
@@ -31,7 +39,7 @@ import Testing
     for outcome in try [
       run(), run("tour", "--color"), run("tour", "--color", "blue"), run("tour", "now"),
       run("--version", "now"),
-      run("--help", "tour"),
+      run("--help", "tour"), run("help", "tuor"), run("help", "tour", "now"),
     ] {
       #expect(outcome.exitCode == 64 && outcome.output.isEmpty && outcome.errors.hasPrefix("cairn: "))
     }

@@ -22,6 +22,22 @@ final class RecipeStep: NSManagedObject {
 }
 // end
 
+func addStep(_ step: RecipeStep, to recipe: Recipe) {
+  // begin large sets
+  step.recipe = recipe
+  recipe.mutableSetValue(forKey: "steps").add(step)
+  // end
+}
+
+// begin class model
+final class Ingredient: NSManagedObject {
+  @Managed(.unique) var name: String
+  @Managed(default: "g") var unit: String
+}
+
+let pantry = NSManagedObjectModel(for: Ingredient.self)
+// end
+
 func nameClass(of entity: NSEntityDescription) {
   // begin class name
   entity.managedObjectClassName = String(reflecting: Recipe.self)

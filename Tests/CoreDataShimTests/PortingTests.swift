@@ -39,7 +39,31 @@ import Testing
       to: { $0.trimmingCharacters(in: .whitespaces) == "// end" })
     let guide = blocks(
       try text("Sources/CoreData/README.md"), from: { $0 == "```swift" }, to: { $0 == "```" })
-    #expect(code.count == 9 && Set(guide) == Set(code) && guide.count == code.count)
+    #expect(code.count == 11 && Set(guide) == Set(code) && guide.count == code.count)
+  }
+
+  @Test func `a class says what is unique, and what a new object has`() throws {
+    let entity = try #require(pantry.entitiesByName["Ingredient"])
+    #expect(entity.uniquenessConstraints as? [[String]] == [["name"]])
+    #expect(entity.attributesByName["unit"]?.defaultValue as? String == "g")
+  }
+
+  @Test func `what the guide lists as missing is missing`() throws {
+    let guide = try text("Sources/CoreData/README.md")
+    let table = guide.components(separatedBy: "## What isn't there")[1].components(separatedBy: "\n## ")[0]
+    let rows = table.split(separator: "\n").filter { $0.hasPrefix("| `NS") }
+    let names = rows.flatMap { row in
+      row.split(separator: "|")[0].matches(of: /`(NS[A-Za-z]+)`/).map { String($0.1) }
+    }
+    #expect(names.count > 10)
+    let sources = FileManager.default.enumerator(
+      at: Self.root.appendingPathComponent("Sources"), includingPropertiesForKeys: nil)
+    for case let file as URL in try #require(sources) where file.pathExtension == "swift" {
+      let code = try String(contentsOf: file, encoding: .utf8)
+      for name in names {
+        #expect(!code.contains("class \(name)") && !code.contains("struct \(name)"), "\(name): \(file.path)")
+      }
+    }
   }
 
   @Test func `an annotation with an expression's class means Cairn's`() {

@@ -18,6 +18,8 @@ extension FetchCommand {
       Console.printError("cairn: \(error)\n")
     } catch let error as PredicateEvaluationError {
       Console.printError("cairn: \(error)\n")
+    } catch let error as SchemaError {
+      Console.printError("cairn: \(error)\n")
     } catch let error as StoreError {
       Console.printError("cairn: \(error)\n")
     }
