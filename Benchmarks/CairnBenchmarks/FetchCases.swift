@@ -125,7 +125,9 @@ struct FetchCases {
         request.resultType = .managedObjectIDResultType
         request.sortDescriptors = Self.byDelay(offset: 0, limit: 0).sortDescriptors
         return try context.fetch(request)
-      } _: { .ordered($0.map(Self.key), by: columns) }
+      } _: {
+        .ordered($0.map(Self.key), by: columns)
+      }
     }
   }
 
@@ -145,7 +147,8 @@ struct FetchCases {
       return try context.fetch(request)
     } _: { rows in
       .averages(
-        rows.map { ("\($0.object(forKey: "airline.carrier") ?? "")", Self.number($0, "average").doubleValue) })
+        rows.map { ("\($0.object(forKey: "airline.carrier") ?? "")", Self.number($0, "average").doubleValue) }
+      )
     }
   }
 
@@ -179,7 +182,9 @@ struct FetchCases {
       let request = NSFetchRequest<Plane>(entityName: "Plane")
       request.predicate = NSPredicate(format: "SUBQUERY(flights, $f, $f.depDelay > 0).@count > 300")
       return try context.fetch(request)
-    } _: { .unordered($0.map { Self.key($0.objectID) }) }
+    } _: {
+      .unordered($0.map { Self.key($0.objectID) })
+    }
   }
 
   /// Each in a context of its own.
@@ -223,7 +228,8 @@ extension SQLiteSides {
   }
 
   func airportsLike() -> Side {
-    let select = flights.plain.prepare("SELECT id, faa, name, lat, lon, alt FROM airport WHERE name LIKE '%inter%'")
+    let select = flights.plain.prepare(
+      "SELECT id, faa, name, lat, lon, alt FROM airport WHERE name LIKE '%inter%'")
     return .timed(
       run: {
         var total = (bytes: 0, count: 0)

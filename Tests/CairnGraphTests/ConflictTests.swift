@@ -62,7 +62,8 @@ import Testing
     let conflicts = try #require(error.userInfo["conflictList"] as? [NSMergeConflict])
     #expect(error.code == 133_020)
     #expect(conflicts.first?.newVersionNumber == 0 && conflicts.first?.persistedSnapshot == nil)
-    #expect(conflicts.first?.description.hasSuffix(" was read at version 1, and the store has deleted it") == true)
+    #expect(
+      conflicts.first?.description.hasSuffix(" was read at version 1, and the store has deleted it") == true)
   }
 
   @Test func `a broken uniqueness constraint throws 133021 with the object in the store`() throws {

@@ -156,7 +156,8 @@ import Testing
     #expect(outcome.exitCode == 0 && readme.contains("```\n\(outcome.output)```\n"), "\(outcome.output)")
     #expect(
       readme.contains(
-        "cairn fetch flights.csv --group-by carrier --aggregate 'count, average(delay) as late' --sort -late\n"))
+        "cairn fetch flights.csv --group-by carrier --aggregate 'count, average(delay) as late' --sort -late\n"
+      ))
   }
 
   @Test func `help is asked for in three ways`() throws {

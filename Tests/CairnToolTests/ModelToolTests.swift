@@ -227,7 +227,8 @@ import Testing
       let target = folder.appendingPathComponent("Broken.mom")
       let outcome = try Tool.run(["model", "convert", broken.path, target.path])
       #expect(outcome.exitCode == 65 && !FileManager.default.fileExists(atPath: target.path))
-      #expect(outcome.errors.contains("cairn: Broken: error: Book.shelf: its destination Shelf isn't there\n"))
+      #expect(
+        outcome.errors.contains("cairn: Broken: error: Book.shelf: its destination Shelf isn't there\n"))
       #expect(outcome.errors.contains("\(broken.path): a model with errors can't be compiled"))
       let copy = folder.appendingPathComponent("Copy.xcdatamodel")
       #expect(try Tool.run(["model", "convert", broken.path, copy.path]).exitCode == 0)
@@ -242,7 +243,8 @@ import Testing
       #expect(mkfifo(pipe, 0o600) == 0)
       for path in ["/dev/null", pipe] {
         let outcome = try Tool.run(["model", "show", path])
-        #expect(outcome.exitCode == 66 && outcome.errors.contains("\(path): it is a device or a pipe, no file"))
+        #expect(
+          outcome.exitCode == 66 && outcome.errors.contains("\(path): it is a device or a pipe, no file"))
       }
     }
   }

@@ -103,7 +103,9 @@ import Testing
 
   @Test func `a key of what has none says what has some`() throws {
     let outcome = try run("a > 1", "--on", "3")
-    #expect(outcome.exitCode == 65 && outcome.errors.contains("--on gives a value without keys: an object has some"))
+    #expect(
+      outcome.exitCode == 65 && outcome.errors.contains("--on gives a value without keys: an object has some")
+    )
     let object = try run("a > 1", "--on", #"{"b": 1}"#)
     #expect(!object.errors.contains("without keys"))
     #expect(try run("SELF > 1", "--on", "3").output.hasSuffix("result: true\n"))
@@ -116,6 +118,7 @@ import Testing
   @Test func `a chain that is too long is told what counts as a level`() throws {
     let outcome = try run("a == 1" + String(repeating: "+1", count: 200))
     #expect(outcome.exitCode == 65)
-    #expect(outcome.errors.contains("nested deeper than 100, where each operator of a chain like 1 + 1 + 1 counts"))
+    #expect(
+      outcome.errors.contains("nested deeper than 100, where each operator of a chain like 1 + 1 + 1 counts"))
   }
 }

@@ -16,6 +16,18 @@ enum Cell {
 
   /// As key-value access gives values.
   init(_ any: Any?) {
+    // The two that nearly all values are, by their types: casts go through bridging, which costs microseconds.
+    if let any {
+      let type = ObjectIdentifier(type(of: any))
+      if type == ObjectIdentifier(String.self), let text = any as? String {
+        self = .text(text)
+        return
+      }
+      if type == ObjectIdentifier(NSNumber.self), let number = any as? NSNumber {
+        self = Cell.number(number)
+        return
+      }
+    }
     switch any {
     case nil, is NSNull: self = .none
     case let text as String: self = .text(text)
@@ -30,7 +42,7 @@ enum Cell {
   }
 
   private static func number(_ number: NSNumber) -> Cell {
-    switch String(cString: number.objCType) {
+    switch Unicode.Scalar(UInt8(bitPattern: number.objCType.pointee)) {
     case "c", "B": .truth(number.boolValue)
     case "f": .float(number.floatValue)
     case "d": .double(number.doubleValue)

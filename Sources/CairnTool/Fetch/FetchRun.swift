@@ -61,7 +61,11 @@ extension FetchCommand {
     // One object after another, so that a long list in JSON or CSV takes no memory.
     let objects = try context.fetchLazily(request)
     let writer = ResultWriter(format, columns: paths, console)
-    try writer.write(rows: objects.lazy.map { object in paths.map { Cell(object.value(forKeyPath: $0)) } })
+    let isKey = paths.map { !$0.contains(".") }
+    try writer.write(
+      rows: objects.lazy.map { object in
+        zip(paths, isKey).map { Cell($1 ? object.value(forKey: $0) : object.value(forKeyPath: $0)) }
+      })
   }
 
   private func printDictionaries(
