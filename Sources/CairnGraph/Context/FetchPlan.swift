@@ -148,7 +148,18 @@ struct FetchPlan {
 
   /// The results as an array of `T`. Looks at each class once, not at each result.
   func typedResults<T: NSFetchRequestResult>(_ answers: [RowBatch]) throws -> [T] {
+    if options.resultType == .managedObjectResultType {
+      let objects = try objects(answers)
+      check(objects, T.self)
+      // T is a class that all of them are of, or a marker over AnyObject: one reference either way.
+      return unsafeBitCast(objects, to: [T].self)
+    }
     let results = try results(answers)
+    check(results, T.self)
+    return unsafeBitCast(results, to: [T].self)
+  }
+
+  private func check<T: NSFetchRequestResult>(_ results: [some AnyObject], _ wanted: T.Type) {
     if ObjectIdentifier(T.self) != ObjectIdentifier((any NSFetchRequestResult).self) {
       var seen: ObjectIdentifier?
       for result in results where ObjectIdentifier(type(of: result)) != seen {
@@ -156,8 +167,6 @@ struct FetchPlan {
         seen = ObjectIdentifier(type(of: result))
       }
     }
-    // T is a class that all of them are of, or a marker over AnyObject: one reference either way.
-    return unsafeBitCast(results, to: [T].self)
   }
 
   private func trapType<T>(_ result: AnyObject, _ type: T.Type) -> Never {

@@ -18,26 +18,33 @@ final class IdentityMap {
   private static let denseLimit: Int64 = 1 << 28
 
   // Unchecked exclusivity, since every look-up of an object comes here: no access to these calls out.
-  /// Each of `pageSize` objects, or nil where none was ever needed.
-  @exclusivity(unchecked) private var pages: ContiguousArray<Page?> = []
+  /// Each of `pageSize` objects, or nil where none was ever needed. Memory of its own, since an array's buffer would
+  /// be retained for each look-up.
+  @exclusivity(unchecked) private var pages: UnsafeMutablePointer<Page?>
+  @exclusivity(unchecked) private(set) var pageCount = 0
+  private var pageCapacity = 0
   @exclusivity(unchecked) private var sparse: [Int64: NSManagedObject] = [:]
   @exclusivity(unchecked) private var nextPage = 0
   @exclusivity(unchecked) private(set) var count = 0
 
-  deinit { IdentityMap.free(pages) }
+  init() { pages = .allocate(capacity: 0) }
 
-  private static func free(_ pages: ContiguousArray<Page?>) {
-    for case let page? in pages {
+  deinit { IdentityMap.free(pages, pageCount) }
+
+  private static func free(_ pages: UnsafeMutablePointer<Page?>, _ count: Int) {
+    for index in 0..<count {
+      guard let page = pages[index] else { continue }
       page.deinitialize(count: pageSize)
       page.deallocate()
     }
+    pages.deallocate()
   }
 
   @inline(__always)
   func object(_ key: Int64) -> NSManagedObject? {
     // Negative keys, which have no place here, are large unsigned ones.
     let page = Int(truncatingIfNeeded: UInt64(bitPattern: key) / UInt64(IdentityMap.pageSize))
-    guard page < pages.count else { return sparse.isEmpty ? nil : sparse[key] }
+    guard page < pageCount else { return sparse.isEmpty ? nil : sparse[key] }
     return pages[page]?[Int(truncatingIfNeeded: key) % IdentityMap.pageSize]
   }
 
@@ -49,19 +56,30 @@ final class IdentityMap {
       return
     }
     let index = Int(key) / IdentityMap.pageSize
-    let page = index < pages.count ? pages[index] ?? makePage(index) : makePage(index)
+    let page = index < pageCount ? pages[index] ?? makePage(index) : makePage(index)
     page[Int(key) % IdentityMap.pageSize] = object
   }
 
   @inline(never)
   private func makePage(_ index: Int) -> Page {
-    if pages.count <= index {
-      pages.append(contentsOf: repeatElement(nil, count: index + 1 - pages.count))
+    if pageCount <= index {
+      reservePages(index + 1)
+      (pages + pageCount).initialize(repeating: nil, count: index + 1 - pageCount)
+      pageCount = index + 1
     }
     let page = Page.allocate(capacity: IdentityMap.pageSize)
     page.initialize(repeating: nil, count: IdentityMap.pageSize)
     pages[index] = page
     return page
+  }
+
+  private func reservePages(_ count: Int) {
+    if count <= pageCapacity { return }
+    pageCapacity = max(count, 2 * pageCapacity)
+    let grown = UnsafeMutablePointer<Page?>.allocate(capacity: pageCapacity)
+    grown.moveInitialize(from: pages, count: pageCount)
+    pages.deallocate()
+    pages = grown
   }
 
   /// Takes the object out that is under the key, if one is, and returns it.
@@ -73,7 +91,7 @@ final class IdentityMap {
       return removed
     }
     let index = Int(key) / IdentityMap.pageSize
-    guard key >= 0, index < pages.count, let page = pages[index] else { return nil }
+    guard key >= 0, index < pageCount, let page = pages[index] else { return nil }
     let removed = (page + Int(key) % IdentityMap.pageSize).move()
     (page + Int(key) % IdentityMap.pageSize).initialize(to: nil)
     if removed != nil { count -= 1 }
@@ -82,34 +100,36 @@ final class IdentityMap {
 
   /// Takes all objects out.
   func removeAll() {
-    let old = (pages, sparse)
-    (pages, sparse, count, nextPage) = ([], [:], 0, 0)
-    IdentityMap.free(old.0)
+    let old = (pages, pageCount, sparse)
+    (pages, pageCount, pageCapacity, sparse) = (.allocate(capacity: 0), 0, 0, [:])
+    (count, nextPage) = (0, 0)
+    IdentityMap.free(old.0, old.1)
   }
 
   var all: [NSManagedObject] {
-    pages.flatMap { page in
-      page.map { UnsafeBufferPointer(start: $0, count: IdentityMap.pageSize).compactMap(\.self) } ?? []
-    } + sparse.values
+    var result: [NSManagedObject] = []
+    for index in 0..<pageCount {
+      guard let page = pages[index] else { continue }
+      result += UnsafeBufferPointer(start: page, count: IdentityMap.pageSize).lazy.compactMap(\.self)
+    }
+    return result + sparse.values
   }
 
-  /// Takes out the unchanged objects that only the map holds, looking at `pageCount` pages from where it left
+  /// Takes out the unchanged objects that only the map holds, looking at `count` pages from where it left
   /// off, and returns them.
-  func collect(pageCount: Int) -> [NSManagedObject] {
+  func collect(pages count: Int) -> [NSManagedObject] {
     var freed: [NSManagedObject] = []
-    for _ in 0..<min(pageCount, pages.count) {
-      if nextPage >= pages.count { nextPage = 0 }
+    for _ in 0..<min(count, pageCount) {
+      if nextPage >= pageCount { nextPage = 0 }
       collect(page: nextPage, into: &freed)
       nextPage += 1
     }
     for key in sparse.keys where isKnownUniquelyReferenced(&sparse[key]) && sparse[key]?.hasChanges == false {
       freed.append(sparse.removeValue(forKey: key)!)
     }
-    count -= freed.count
+    self.count -= freed.count
     return freed
   }
-
-  var pageCount: Int { pages.count }
 
   private func collect(page index: Int, into freed: inout [NSManagedObject]) {
     guard let page = pages[index] else { return }

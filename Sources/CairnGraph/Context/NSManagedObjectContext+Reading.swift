@@ -11,7 +11,10 @@ extension NSManagedObjectContext {
     if objectID.isTemporaryID {
       return objectID.origin == identity ? insertedObject(temporaryKey: objectID.key) : nil
     }
-    return scope(origin: objectID.origin)?.knownObject(objectID.key, root: objectID.root)
+    if let first = knownScopes.first, first.storeUUID == objectID.origin {
+      return first.savedObject(objectID.key, root: objectID.root)
+    }
+    return scope(origin: objectID.origin)?.savedObject(objectID.key, root: objectID.root)
   }
 
   /// The object, as a fault if the context doesn't know it. Whether its row exists is found out when a property
@@ -22,7 +25,17 @@ extension NSManagedObjectContext {
     guard !objectID.isTemporaryID, let scope = scope(origin: objectID.origin) else {
       fatalError("\(objectID) names no object of this context or its stores")
     }
-    return scope.object(key: objectID.key, in: compiledEntity(objectID.entity).id)
+    return scope.unknownObject(key: objectID.key, in: table(objectID, scope))
+  }
+
+  /// The table of the ID's entity. An ID of another model is a programmer error.
+  private final func table(_ objectID: NSManagedObjectID, _ scope: StoreScope) -> EntityTable {
+    let compiled = objectID.space.compiled
+    if compiled.id.index < scope.model.entities.count {
+      let table = scope.table(compiled.id)
+      if table.entity === compiled { return table }
+    }
+    return scope.table(compiledEntity(objectID.entity).id)
   }
 
   /// The object with its row loaded. Throws 133000 when there is none, and the store's errors.

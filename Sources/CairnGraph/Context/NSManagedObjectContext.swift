@@ -101,8 +101,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Unchanged objects whose versions the next save checks.
   final var watched: [NSManagedObject] = []
   final var externalLinks: [ExternalLink] = []
-  /// The row that the object in the making is for.
-  @exclusivity(unchecked) final var fetchedRow: FetchedRow?
+  @exclusivity(unchecked) final var making: ObjectInTheMaking?
   /// What the last fetch has brought along for its results, which nobody else may hold.
   final var prefetched: [NSManagedObject] = []
   final var observers: [ObjectIdentifier: [ObjectObserver]] = [:]
@@ -317,10 +316,13 @@ extension NSManagedObjectContext {
   }
 
   /// Asked by the initialiser of objects: the row that the instance in the making is for.
-  final func takeFetchedRow(of entity: NSEntityDescription) -> FetchedRow? {
-    guard let row = fetchedRow, row.table.entity.description === entity else { return nil }
-    fetchedRow = nil
-    return row
+  @inline(__always)
+  final func takeFetchedRow(of entity: NSEntityDescription) -> ObjectInTheMaking? {
+    guard let making, making.entity.toOpaque() == Unmanaged.passUnretained(entity).toOpaque() else {
+      return nil
+    }
+    self.making = nil
+    return making
   }
 
   // MARK: New objects

@@ -17,6 +17,10 @@ final class StoreScope {
   private var tables: [EntityTable?]
   /// By root entity: every saved object that the context knows.
   let maps: [IdentityMap]
+  /// `maps` once more, for look-ups without counting references.
+  let quickMaps: UnsafeMutablePointer<Unmanaged<IdentityMap>>
+  /// What the IDs of the store's objects name as their origin.
+  private(set) var storeUUID: UUID?
   /// Objects that have a key but aren't saved yet (`obtainPermanentIDs`).
   private(set) var reserved: [RowKey: NSManagedObject] = [:]
   private var registeredAfterSweep = 0
@@ -28,7 +32,12 @@ final class StoreScope {
     contextReference = .passUnretained(context)
     tables = model.entities.map { _ in nil }
     maps = model.entities.map { _ in IdentityMap() }
+    quickMaps = .allocate(capacity: maps.count)
+    for (index, map) in maps.enumerated() { (quickMaps + index).initialize(to: .passUnretained(map)) }
+    storeUUID = store?.uuid
   }
+
+  deinit { quickMaps.deallocate() }
 
   /// The scope is the context's own, so that it never outlives it.
   var context: NSManagedObjectContext { contextReference.takeUnretainedValue() }
@@ -39,6 +48,7 @@ final class StoreScope {
 
   func adoptStore(_ store: NSPersistentStore) {
     self.store = store
+    storeUUID = store.uuid
     singleRows = store.store as? any SingleRowStore
   }
 
@@ -60,21 +70,29 @@ final class StoreScope {
   /// The same for a positive key.
   @inline(__always)
   func savedObject(_ key: Int64, root: EntityID) -> NSManagedObject? {
-    if let found = maps[root.index].object(key) { return found }
+    precondition(root.index < maps.count, "an entity of another model")
+    if let found = quickMaps[root.index]._withUnsafeGuaranteedRef({ $0.object(key) }) { return found }
     return reserved.isEmpty ? nil : reserved[RowKey(entity: root, id: key)]
   }
 
   /// The object with that key, as a fault if it isn't known. Its row is only looked for where `entity` has
   /// children, to learn which of them it is; a key without a row becomes a fault of `entity`.
   func object(key: Int64, in entity: EntityID) -> NSManagedObject {
-    let described = model[entity].schema
-    if let known = savedObject(key, root: described.root) { return known }
-    if described.concreteFamily.count > 1, let found = context.row(RowKey(entity: entity, id: key), in: self)
+    let described = model[entity]
+    if let known = savedObject(key, root: described.schema.root) { return known }
+    return unknownObject(key: key, in: table(entity))
+  }
+
+  /// The same for a key that isn't known.
+  func unknownObject(key: Int64, in table: EntityTable) -> NSManagedObject {
+    if table.entity.isAlone { return make(table, nil, 0, key) }
+    let described = table.entity.schema
+    if described.concreteFamily.count > 1,
+      let found = context.row(RowKey(entity: described.id, id: key), in: self)
     {
       return register(found)
     }
-    let concrete = described.concreteFamily.first ?? entity
-    return register(FetchedRow(table: table(concrete), chunk: nil, row: 0, key: key))
+    return make(self.table(described.concreteFamily.first ?? described.id), nil, 0, key)
   }
 
   /// The same for any key; nil for that of a new object that is gone.
@@ -106,35 +124,62 @@ final class StoreScope {
   ///
   /// The rows' chunks have been checked (`EntityTable.check`).
   func register(_ batch: RowBatch) -> [NSManagedObject] {
+    collectIfDoubled()
     let tables = batch.chunks.map { table($0.entity) }
-    let maps = tables.map { self.maps[$0.entity.schema.root.index] }
     var result: [NSManagedObject] = []
     result.reserveCapacity(batch.count)
-    for place in batch.places {
-      let index = Int(place.chunk)
-      let chunk = batch.chunks[index]
-      let row = Int(place.row)
-      let key = chunk.key(row)
-      if let known = maps[index].object(key) {
-        if known.flags == .isFault, known.table === tables[index] {
-          (known.chunk, known.row) = (chunk, Int32(row))
-        }
-        result.append(known)
-      } else {
-        result.append(register(FetchedRow(table: tables[index], chunk: chunk, row: row, key: key)))
+    batch.places.withUnsafeBufferPointer { places in
+      var next = 0
+      while next < places.count {
+        // Rows of one chunk follow each other, mostly.
+        let index = places[next].chunk
+        var end = next + 1
+        while end < places.count, places[end].chunk == index { end += 1 }
+        register(
+          places[next..<end], of: batch.chunks[Int(index)], tables[Int(index)], &result)
+        next = end
       }
     }
-    collectIfDoubled()
     return result
+  }
+
+  private func register(
+    _ places: Slice<UnsafeBufferPointer<RowBatch.Place>>, of chunk: Chunk, _ table: EntityTable,
+    _ result: inout [NSManagedObject]
+  ) {
+    let map = maps[table.root.index]
+    let context = context
+    let type = table.objectClass
+    let entity = table.entity.description
+    for place in places {
+      let row = Int32(place.row)
+      let key = chunk.key(Int(row))
+      if let known = map.object(key) {
+        if known.flags == .isFault, known.table === table { (known.chunk, known.row) = (chunk, row) }
+        result.append(known)
+        continue
+      }
+      context.making = ObjectInTheMaking(entity, table, chunk, row, key)
+      let object = type.init(entity: entity, insertInto: context)
+      context.making = nil
+      map.insert(object, key)
+      result.append(object)
+    }
   }
 
   /// A new object for a row that has none yet.
   func register(_ row: FetchedRow) -> NSManagedObject {
+    make(row.table, row.chunk, Int32(row.row), row.key)
+  }
+
+  /// A new object for a row that has none yet; without a chunk, a fault whose row hasn't been looked for.
+  private func make(_ table: EntityTable, _ chunk: Chunk?, _ row: Int32, _ key: Int64) -> NSManagedObject {
     let context = context
-    context.fetchedRow = row
-    let object = row.table.objectClass.init(entity: row.table.entity.description, insertInto: context)
-    context.fetchedRow = nil
-    maps[row.table.root.index].insert(object, row.key)
+    let entity = table.entity.description
+    context.making = ObjectInTheMaking(entity, table, chunk, row, key)
+    let object = table.objectClass.init(entity: entity, insertInto: context)
+    context.making = nil
+    quickMaps[table.root.index]._withUnsafeGuaranteedRef { $0.insert(object, key) }
     return object
   }
 
@@ -173,7 +218,7 @@ final class StoreScope {
   func collect(pageCount: Int) {
     var freed: [NSManagedObject] = []
     for index in maps.indices where maps[index].count > 0 {
-      freed += maps[index].collect(pageCount: pageCount)
+      freed += maps[index].collect(pages: pageCount)
     }
     for object in freed where !object.isFault {
       object.willTurnIntoFault()
@@ -192,12 +237,33 @@ final class StoreScope {
   }
 }
 
-/// A row for which an object is being made; without a chunk, a fault whose row hasn't been looked for.
+/// A row for which an object is to be made; without a chunk, a fault whose row hasn't been looked for.
 struct FetchedRow {
   let table: EntityTable
   let chunk: Chunk?
   let row: Int
   let key: Int64
+}
+
+/// The row that the instance in the making is for.
+///
+/// Holds nothing, since references would be counted several times for each object: the scope that makes the object
+/// holds everything meanwhile.
+struct ObjectInTheMaking {
+  let entity: Unmanaged<NSEntityDescription>
+  let table: Unmanaged<EntityTable>
+  let chunk: Unmanaged<Chunk>?
+  let row: Int32
+  let key: Int64
+
+  @inline(__always)
+  init(_ entity: NSEntityDescription, _ table: EntityTable, _ chunk: Chunk?, _ row: Int32, _ key: Int64) {
+    self.entity = .passUnretained(entity)
+    self.table = .passUnretained(table)
+    self.chunk = chunk.map { .passUnretained($0) }
+    self.row = row
+    self.key = key
+  }
 }
 
 extension NSManagedObjectContext {
@@ -264,8 +330,8 @@ extension NSManagedObjectContext {
   }
 
   final func scope(origin: UUID) -> StoreScope? {
-    if let first = knownScopes.first, first.store?.uuid == origin { return first }
-    return scopes.first { $0.store?.uuid == origin }
+    if let first = knownScopes.first, first.storeUUID == origin { return first }
+    return scopes.first { $0.storeUUID == origin }
   }
 
   /// The scope whose store keeps the entity's objects; the first of them.

@@ -59,6 +59,8 @@ final class CompiledEntity {
   /// Between the bytes and the values of transformable slots, elements of composites included.
   let transformers: [Int: AttributeTransformer]
   let slotTypes: [ValueType]
+  /// Whether all its rows are of the entity itself.
+  let isAlone: Bool
   /// The value of each slot in a new row.
   let defaults: [Value]
   /// The default values of transient attributes that have one.
@@ -70,6 +72,7 @@ final class CompiledEntity {
     name = entity.name
     id = entity.id
     slotTypes = entity.slots.map(\.type)
+    isAlone = entity.concreteFamily == [entity.id]
     var parts = Parts(defaults: [Value](repeating: .null, count: entity.slots.count))
     let described = description.attributesByName
     for attribute in entity.attributes {

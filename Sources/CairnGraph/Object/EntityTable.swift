@@ -15,7 +15,9 @@ import Foundation
   private var contextReference: Unmanaged<NSManagedObjectContext>?
   private var scopeReference: Unmanaged<StoreScope>?
   /// The scope's objects by key; empty without a context.
-  @exclusivity(unchecked) private(set) var maps: [IdentityMap] = []
+  private var maps: [IdentityMap] = []
+  /// `maps` once more, without counting references to them; nil without a context.
+  @exclusivity(unchecked) private var quickMaps: UnsafeMutablePointer<Unmanaged<IdentityMap>>?
   /// For the IDs of objects that outlive their context.
   private var lastStore: NSPersistentStore?
   private let contextIdentity: UUID
@@ -42,6 +44,7 @@ import Foundation
   private(set) lazy var hasDenyRules = !rules.denying.isEmpty
   private(set) lazy var deleteRules = DeleteRule.all(of: entity, model)
   @usableFromInline let cache: UnsafeMutablePointer<SlotCacheEntry>
+  private var rememberedCount = 0
 
   init(
     _ entity: CompiledEntity, _ model: CompiledModel, _ context: NSManagedObjectContext?, _ scope: StoreScope?
@@ -51,7 +54,7 @@ import Foundation
     root = entity.schema.root
     contextReference = context.map { Unmanaged.passUnretained($0) }
     scopeReference = scope.map { Unmanaged.passUnretained($0) }
-    maps = scope?.maps ?? []
+    if let scope { (maps, quickMaps) = (scope.maps, scope.quickMaps) }
     contextIdentity = context?.identity ?? UUID()
     quickDrafts = .allocate(capacity: entity.slotTypes.count)
     cache = .allocate(capacity: SlotCacheEntry.count)
@@ -76,12 +79,19 @@ import Foundation
     return scopeReference.toOpaque() == others.toOpaque()
   }
 
+  /// The saved object that the context knows under a key of a hierarchy, by its root's index.
+  @inline(__always)
+  func knownObject(_ key: Int64, rootIndex: Int) -> NSManagedObject? {
+    quickMaps?[rootIndex]._withUnsafeGuaranteedRef { $0.object(key) }
+  }
+
   /// Called by the context when it ends; objects may outlive it.
   func detach() {
     lastStore = scope?.store
     contextReference = nil
     scopeReference = nil
     maps = []
+    quickMaps = nil
   }
 
   /// A table of the same entity in no context, for objects that the context has done with.
@@ -294,22 +304,55 @@ import Foundation
   @inlinable @inline(__always)
   func cachedSlot(_ key: StaticString, _ accepted: UInt32) -> Int {
     let address = UInt(bitPattern: key.utf8Start)
-    let entry = cache + Int(truncatingIfNeeded: (address ^ (address >> 7)) & 127)
-    guard entry.pointee.address == address, entry.pointee.typeBit & accepted != 0 else { return -1 }
-    return Int(entry.pointee.slot)
+    var entry = cache + SlotCacheEntry.place(of: address)
+    if entry.pointee.address != address { entry = cachedEntry(address) }
+    return entry.pointee.typeBit & accepted != 0 ? Int(entry.pointee.slot) : -1
+  }
+
+  /// The relationship of a name that was looked up before: -1 in `slot` where it wasn't, or is none.
+  @inline(__always)
+  func cachedRelation(_ key: StaticString) -> SlotCacheEntry {
+    let address = UInt(bitPattern: key.utf8Start)
+    var entry = cache + SlotCacheEntry.place(of: address)
+    if entry.pointee.address != address { entry = cachedEntry(address) }
+    return entry.pointee.typeBit == SlotCacheEntry.relationshipBit ? entry.pointee : SlotCacheEntry()
+  }
+
+  /// The entry of an address, or an empty one where it has none. Entries stand at the first free place from their
+  /// own on.
+  @inline(never) @usableFromInline
+  func cachedEntry(_ address: UInt) -> UnsafeMutablePointer<SlotCacheEntry> {
+    var entry = cache + SlotCacheEntry.place(of: address)
+    // There is always an empty entry: `remember` sees to it.
+    while entry.pointee.address != 0, entry.pointee.address != address {
+      entry = entry == cache + (SlotCacheEntry.count - 1) ? cache : entry + 1
+    }
+    return entry
+  }
+
+  private func remember(_ made: SlotCacheEntry) {
+    if rememberedCount >= SlotCacheEntry.count * 3 / 4 {
+      // Only names under many literals come to this.
+      cache.update(repeating: SlotCacheEntry(), count: SlotCacheEntry.count)
+      rememberedCount = 0
+    }
+    let entry = cachedEntry(made.address)
+    if entry.pointee.address == 0 { rememberedCount += 1 }
+    entry.pointee = made
   }
 
   /// What `key` means; remembers it for `cachedSlot`. An unknown key is a programmer error.
   func property(_ key: StaticString) -> CompiledProperty {
     let property = property(named: key.description)
     let address = UInt(bitPattern: key.utf8Start)
-    let entry = cache + Int(truncatingIfNeeded: (address ^ (address >> 7)) & 127)
     switch property {
     case .attribute(let slot, let type):
-      entry.pointee = SlotCacheEntry(address: address, slot: Int32(slot), typeBit: type.bit)
+      remember(SlotCacheEntry(address: address, slot: Int32(slot), typeBit: type.bit))
     case .relationship(let relation):
-      entry.pointee = SlotCacheEntry(
-        address: address, slot: Int32(relation.id.index), typeBit: SlotCacheEntry.relationshipBit)
+      remember(
+        SlotCacheEntry(
+          address: address, slot: Int32(relation.id.index), typeBit: SlotCacheEntry.relationshipBit,
+          keySlot: Int32(relation.keySlot ?? -1), root: Int32(relation.destinationRoot.index)))
     case .transient: break
     }
     return property
@@ -330,8 +373,19 @@ import Foundation
 @usableFromInline struct SlotCacheEntry {
   @usableFromInline var address: UInt = 0
   @usableFromInline var slot: Int32 = -1
+  /// 0 in an empty entry.
   @usableFromInline var typeBit: UInt32 = 0
+  /// Of a relationship, the slot that has the destination's key, or -1.
+  @usableFromInline var keySlot: Int32 = -1
+  /// Of a relationship, the index of the root entity of its destinations.
+  @usableFromInline var root: Int32 = 0
 
-  static let count = 128
+  static let count = 256
   static let relationshipBit: UInt32 = 1 << 31
+
+  /// Where the entry of an address stands, unless another one does.
+  @inlinable @inline(__always)
+  static func place(of address: UInt) -> Int {
+    Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 56)
+  }
 }

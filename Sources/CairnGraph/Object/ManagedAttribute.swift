@@ -63,18 +63,20 @@ public struct DraftRow {
 extension ManagedAttribute {
   @inlinable
   public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
-    if let column = object.plainColumn(key, acceptedTypes), let value = read(column, Int(object.row)) {
-      return value
-    }
+    let found = object.quickly(key, acceptedTypes) { column, row in read(column, row) }
+    if let value = found ?? nil { return value }
     guard let value = object.attribute(key, as: self) ?? valueForNil else { object.trapNil(key, self) }
     return value
   }
 
   @inlinable
   public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
-    if let column = object.plainColumn(key, acceptedTypes) {
-      if let value = read(column, Int(object.row)) { return value }
-      if column.isNull(Int(object.row)) { return nil }
+    let found: (value: Self?, isNull: Bool)? = object.quickly(key, acceptedTypes) { column, row in
+      (read(column, row), column.isNull(row))
+    }
+    if let found {
+      if let value = found.value { return value }
+      if found.isNull { return nil }
     }
     return object.attribute(key, as: self)
   }
@@ -96,13 +98,17 @@ extension ManagedAttribute {
 }
 
 extension NSManagedObject {
-  /// The column of an attribute that can be read as it is, at `row`; nil where the slow way has to be taken.
+  /// What `read` makes of the column of an attribute and the object's row in it; nil where the slow way has to be
+  /// taken.
   @inlinable @inline(__always)
-  final func plainColumn(_ key: StaticString, _ accepted: UInt32) -> Column? {
-    guard flags.rawValue == 0 else { return nil }
+  final func quickly<T>(_ key: StaticString, _ accepted: UInt32, _ read: (Column, Int) -> T) -> T? {
+    if flags.rawValue != 0, !wakes() { return nil }
     let slot = table.cachedSlot(key, accepted)
     guard slot >= 0 else { return nil }
-    return chunk.unsafelyUnwrapped.columns[slot]
+    // Nobody lets go of the chunk meanwhile: reading a column calls nothing.
+    return Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef { chunk in
+      chunk.withColumn(slot) { read($0, Int(row)) }
+    }
   }
 
   @inline(never) @usableFromInline

@@ -12,12 +12,17 @@ extension ManagedValue where Self: NSManagedObject {
   }
 
   public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
-    var found = object.quickDestination(key)
-    if found == nil {
+    let destination: NSManagedObject
+    if let known = object.quickDestination(key) {
+      guard let known else { return nil }
+      destination = known
+    } else {
       if let recorder = object.table.recorder { return recorder.destination(key, Self.self, of: object) }
-      found = object.destination(of: object.relation(key, toMany: false, Self.self))
+      guard let found = object.destination(of: object.relation(key, toMany: false, Self.self)) else {
+        return nil
+      }
+      destination = found
     }
-    guard let destination = found else { return nil }
     if ObjectIdentifier(type(of: destination)) == ObjectIdentifier(Self.self) {
       return unsafeDowncast(destination, to: Self.self)
     }

@@ -195,21 +195,19 @@ extension NSManagedObject {
 
   // MARK: Quick ways, for what is done most
 
-  /// The destination of a to-one relationship of an unchanged object, if the context knows it. nil says nothing.
-  final func quickDestination(_ key: StaticString) -> NSManagedObject? {
-    if flags.rawValue != 0 {
-      guard flags == .isFault else { return nil }
-      fire()
-      if flags.rawValue != 0 { return nil }
+  /// The destination of a to-one relationship of an unchanged object, if that is nil (`.some(nil)`) or the context
+  /// knows it. nil says nothing.
+  final func quickDestination(_ name: StaticString) -> NSManagedObject?? {
+    if flags.rawValue != 0, !wakes() { return nil }
+    let relation = table.cachedRelation(name)
+    guard relation.keySlot >= 0 else { return nil }
+    // Nobody lets go of the chunk meanwhile: reading a column calls nothing.
+    let key = Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef { chunk in
+      chunk.withColumn(Int(relation.keySlot)) { $0.isNull(Int(row)) ? nil : $0.integer(Int(row)) }
     }
-    let known = table.cachedSlot(key, SlotCacheEntry.relationshipBit)
-    guard known >= 0 else { return nil }
-    let relation = table.model.relations[known]
-    guard let slot = relation.keySlot, let column = chunk?.columns[slot], !column.isNull(Int(row)) else {
-      return nil
-    }
-    let maps = table.maps
-    return maps.isEmpty ? nil : maps[relation.destinationRoot.index].object(column.integer(Int(row)))
+    guard let key else { return .some(nil) }
+    guard let known = table.knownObject(key, rootIndex: Int(relation.root)) else { return nil }
+    return .some(known)
   }
 
   /// Links a new object that leads nowhere yet. False, and nothing done, where more than a key has to be set.

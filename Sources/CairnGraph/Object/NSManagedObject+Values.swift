@@ -26,6 +26,14 @@ extension NSManagedObject {
     flags.remove(.isAwaking)
   }
 
+  /// Fires the fault if the object is nothing but a fault. Returns whether it shows its row as it is now.
+  @inline(never) @usableFromInline
+  final func wakes() -> Bool {
+    guard flags == .isFault else { return false }
+    fire()
+    return flags.isEmpty
+  }
+
   /// Takes the newest row of the store, or a row of nulls if it has none. Where the store can't be read, nobody
   /// knows: everything stays as it is, so that an object without a row shows nulls and asks again, and the context
   /// has the error for its next fetch or save.
@@ -76,7 +84,7 @@ extension NSManagedObject {
     if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
     if flags.contains(.isFault), !flags.contains(.isAwaking) { fire() }
     if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
-    return chunk.map { $0.columns[slot].value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { $0.value(Int(row)) } ?? .null
   }
 
   /// As `slotValue`, but the object stays a fault if it is one.
@@ -84,7 +92,7 @@ extension NSManagedObject {
     if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
     if chunk == nil, !flags.contains(.isDead) { loadRow() }
     if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
-    return chunk.map { $0.columns[slot].value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { $0.value(Int(row)) } ?? .null
   }
 
   /// The key in a to-one slot; negative for an unsaved destination. Fires the fault.
@@ -95,15 +103,14 @@ extension NSManagedObject {
       if case .key(let key) = value { return key }
       return nil
     }
-    guard let column = chunk?.columns[slot], !column.isNull(Int(row)) else { return nil }
-    return column.integer(Int(row))
+    return chunk?.withColumn(slot) { $0.isNull(Int(row)) ? nil : $0.integer(Int(row)) }
   }
 
   /// The value that is stored, whatever was changed since; null for a new object.
   final func storedValue(_ slot: Int) -> Value {
     if flags.contains(.isDraft) { return .null }
     if chunk == nil { fire() }
-    return chunk.map { $0.columns[slot].value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { $0.value(Int(row)) } ?? .null
   }
 
   // MARK: Writing

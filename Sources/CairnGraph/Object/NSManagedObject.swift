@@ -33,14 +33,30 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   ///
   /// Programmer errors: an abstract entity, or one of another model than the context's.
   public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-    let origin = ObjectOrigin(entity, context)
-    table = origin.table
-    chunk = origin.chunk
-    row = Int32(origin.row)
-    key = origin.key
-    flags = origin.flags
+    if let fetched = context?.takeFetchedRow(of: entity) {
+      table = fetched.table.takeUnretainedValue()
+      chunk = fetched.chunk?.takeUnretainedValue()
+      row = fetched.row
+      key = fetched.key
+      flags = .isFault
+      super.init()
+      return
+    }
+    table = NSManagedObject.table(forNew: entity, context)
+    row = Int32(table.addDraft())
+    key = 0
+    flags = context == nil ? [.isDraft, .isDetached] : .isDraft
     super.init()
-    if let context, flags.contains(.isDraft) { context.adopt(self) }
+    context?.adopt(self)
+  }
+
+  private static func table(
+    forNew entity: NSEntityDescription, _ context: NSManagedObjectContext?
+  ) -> EntityTable {
+    if entity.isAbstract {
+      fatalError("\"\(entity.name ?? "")\" is abstract: make an object of an entity that inherits from it")
+    }
+    return context.map { $0.table(for: entity) } ?? EntityTable.detached(entity)
   }
 
   /// A new object of the one entity that names this class as its class.
@@ -196,30 +212,4 @@ extension NSManagedObject: Sendable {}
   static let isAssigned = ObjectFlags(rawValue: 8192)
   /// What a new object has while it is filled: its slots can be written the quick way.
   @usableFromInline static let freshDraftBits: UInt32 = 2 | 128 | 1024
-}
-
-/// Where a new instance's values are: in the row that is being fetched, or in a new draft.
-private struct ObjectOrigin {
-  let table: EntityTable
-  var chunk: Chunk?
-  var row = 0
-  var key: Int64 = 0
-  var flags: ObjectFlags = []
-
-  init(_ entity: NSEntityDescription, _ context: NSManagedObjectContext?) {
-    if let context, let fetched = context.takeFetchedRow(of: entity) {
-      table = fetched.table
-      chunk = fetched.chunk
-      row = fetched.row
-      key = fetched.key
-      flags = .isFault
-      return
-    }
-    if entity.isAbstract {
-      fatalError("\"\(entity.name ?? "")\" is abstract: make an object of an entity that inherits from it")
-    }
-    table = context.map { $0.table(for: entity) } ?? EntityTable.detached(entity)
-    row = table.addDraft()
-    flags = context == nil ? [.isDraft, .isDetached] : .isDraft
-  }
 }

@@ -75,11 +75,12 @@ public final class NSManagedObjectID: NSObject, NSFetchRequestResult, NSCopying,
 final class IDSpace: @unchecked Sendable {
   let origin: UUID
   let root: EntityID
-  let entity: NSEntityDescription
+  let compiled: CompiledEntity
+  var entity: NSEntityDescription { compiled.description }
   private(set) weak var store: NSPersistentStore?
 
   init(_ entity: CompiledEntity, _ store: NSPersistentStore?, origin: UUID) {
-    self.entity = entity.description
+    compiled = entity
     root = entity.schema.root
     self.store = store
     self.origin = origin

@@ -28,6 +28,9 @@ public final class Chunk: Sendable {
   /// Has what `held` hasn't; nil where that is nothing.
   package let backing: (any ChunkBacking)?
   public let slotCount: Int
+  /// The slots' held columns once more, for `withColumn`: counting a reference would cost several times what a read
+  /// does. `held` holds them.
+  @usableFromInline let quickColumns: QuickColumns
 
   /// Puts a chunk together. `columns` and `versions` have `count` rows at least, `explicitKeys` ascends, and is nil
   /// where keys follow each other without a gap.
@@ -63,7 +66,10 @@ public final class Chunk: Sendable {
     self.slotCount = slotCount
     self.held = held
     self.backing = backing
+    quickColumns = QuickColumns(held[..<slotCount])
   }
+
+  deinit { quickColumns.free() }
 
   // MARK: Columns
 
@@ -122,4 +128,41 @@ public final class Chunk: Sendable {
 
   /// What the columns that the chunk holds take in memory; shared storage counts in full.
   package var footprint: Int { held.reduce(0) { $0 + ($1?.footprint ?? 0) } }
+
+  /// What `read` makes of the column of a slot. Where the chunk holds it, costs no counting of references, as
+  /// `columns[slot]` does.
+  @inlinable @inline(__always)
+  public func withColumn<T>(_ slot: Int, _ read: (Column) -> T) -> T {
+    if let column = quickColumns[slot] { return column._withUnsafeGuaranteedRef(read) }
+    return read(backed(slot))
+  }
+}
+
+/// References to columns that aren't counted; nil where the chunk doesn't hold the column.
+///
+/// Sendable: constant, and so are columns.
+@usableFromInline struct QuickColumns: @unchecked Sendable {
+  /// nil where no column is held.
+  @usableFromInline let first: UnsafeMutablePointer<Unmanaged<Column>?>?
+  @usableFromInline let count: Int
+
+  /// Somebody else has to hold the columns for as long as this is used.
+  init(_ held: ArraySlice<Column?>) {
+    count = held.count
+    if held.allSatisfy({ $0 == nil }) {
+      first = nil
+      return
+    }
+    let memory = UnsafeMutablePointer<Unmanaged<Column>?>.allocate(capacity: count)
+    for (slot, column) in held.enumerated() { (memory + slot).initialize(to: column.map { .passUnretained($0) }) }
+    first = memory
+  }
+
+  func free() { first?.deallocate() }
+
+  @inlinable @inline(__always)
+  subscript(slot: Int) -> Unmanaged<Column>? {
+    precondition(slot >= 0 && slot < count, "the chunk has no such column")
+    return first?[slot]
+  }
 }
