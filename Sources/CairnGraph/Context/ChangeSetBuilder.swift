@@ -28,7 +28,7 @@ struct ChangeSetBuilder {
     try addLinks()
   }
 
-  private func isHere(_ object: NSManagedObject) -> Bool { object.table.scope === scope }
+  private func isHere(_ object: NSManagedObject) -> Bool { object.table.isOf(scope) }
 
   // MARK: Keys
 
@@ -122,7 +122,12 @@ struct ChangeSetBuilder {
     // Runs of objects with the same slots, which is what changing many at once makes.
     var run: [NSManagedObject] = []
     var group: UpdateGroup?
+    var onlySlot: Int?
     for object in context.updated where isHere(object) {
+      if let onlySlot, let group, changesOnly(onlySlot, of: object, group.entity) {
+        run.append(object)
+        continue
+      }
       let slots = changedSlots(object)
       if slots.isEmpty { continue }
       if let open = group, open.entity != object.table.entity.id || open.slots != slots {
@@ -130,6 +135,7 @@ struct ChangeSetBuilder {
         (run, group) = ([], nil)
       }
       if group == nil { group = UpdateGroup(entity: object.table.entity.id, slots: slots) }
+      onlySlot = slots.count == 1 ? slots[0] : nil
       run.append(object)
     }
     if let group { groups[group, default: []] += run }
@@ -141,6 +147,13 @@ struct ChangeSetBuilder {
           entity: group.entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion),
           slots: group.slots, columns: group.slots.map { column($0, objects) }))
     }
+  }
+
+  /// Whether an object of the entity has a new value in that slot and in no other. False says nothing.
+  private func changesOnly(_ slot: Int, of object: NSManagedObject, _ entity: EntityID) -> Bool {
+    guard object.table.entityIndex == entity.index, let only = object.changes?.values.only, only.key == slot
+    else { return false }
+    return !only.value.isStoredLike(object.storedValue(slot))
   }
 
   /// The slots that would be stored differently.

@@ -59,14 +59,24 @@ extension NSManagedObjectContext {
       recentlyInserted = past.firstInserted == 0 && past.appeared.isEmpty ? set : nil
     }
     let deleted = past.deleted.filter { $0.isDeleted || $0.flags.contains(.isDead) }
-    if !deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Set(deleted) }
+    if !deleted.isEmpty {
+      let set = Set(deleted)
+      userInfo[NSDeletedObjectsKey] = set
+      let isAll = set.count == self.deleted.count && deleted.allSatisfy { $0.isDeleted && !$0.flags.contains(.isDraft) }
+      recentlyDeleted = isAll ? (set, changeCount) : nil
+    }
     for object in deleted { endEvent(object) }
     var updated: [NSManagedObject] = []
     for object in past.updated where object.flags.contains(.inEvent) {
       endEvent(object)
       if !object.isDeleted, object.isUpdated || object.isInserted { updated.append(object) }
     }
-    if !updated.isEmpty { userInfo[NSUpdatedObjectsKey] = Set(updated) }
+    if !updated.isEmpty {
+      let set = Set(updated)
+      userInfo[NSUpdatedObjectsKey] = set
+      let isAll = set.count == updatedCount && updated.allSatisfy(\.isUpdated)
+      recentlyUpdated = isAll ? (set, changeCount) : nil
+    }
     // Sets are disjoint: a local edit says more than a refresh.
     let refreshed = past.refreshed.filter { !$0.flags.contains(.isDead) && !$0.isDeleted }
     if !refreshed.isEmpty {
@@ -100,6 +110,7 @@ extension NSManagedObjectContext {
 
   final func markUpdated(_ object: NSManagedObject) {
     object.flags.insert(.isUpdated)
+    changeCount += 1
     updatedCount += 1
     if object.flags.insert(.isListed).inserted { updatedList.append(object) }
   }
@@ -108,6 +119,7 @@ extension NSManagedObjectContext {
   final func unmarkUpdated(_ object: NSManagedObject) {
     guard object.flags.contains(.isUpdated) else { return }
     object.flags.remove(.isUpdated)
+    changeCount += 1
     updatedCount -= 1
     if updatedList.last === object {
       updatedList.removeLast()

@@ -26,6 +26,7 @@ extension NSManagedObjectContext {
       wasNew && insertedIndex(ofTemporaryKey: object.key) >= event.firstInserted
     unmarkUpdated(object)
     object.flags.insert(.isDeleted)
+    changeCount += 1
     if wasNew { uninsert(object) } else { deleted.append(object) }
     if isOfThisEvent {
       object.flags.remove(.inEvent)
@@ -39,6 +40,7 @@ extension NSManagedObjectContext {
   final func undelete(_ object: NSManagedObject) {
     guard object.flags.contains(.isDeleted) else { return }
     object.flags.remove([.isDeleted, .isPropagated, .inEvent])
+    changeCount += 1
     event.unpropagated.removeAll { $0 === object }
     event.deleted.removeAll { $0 === object }
     if object.flags.contains(.isDraft) {
@@ -81,15 +83,10 @@ extension NSManagedObjectContext {
     if inverse.isToMany {
       // The other side is a set or a list that leaves the object out by itself.
       guard let scope = object.table.scope else { return }
-      let note = { (key: Int64) in
-        if let other = scope.knownObject(key, root: relation.destinationRoot), !other.isFault {
-          other.noteChange()
-        }
-      }
       if relation.isToMany {
-        object.destinationKeys(of: relation).forEach(note)
+        for key in object.destinationKeys(of: relation) { noteMember(key, relation, scope) }
       } else if let key = object.destinationKey(of: relation) {
-        note(key)
+        noteMember(key, relation, scope)
       }
       return
     }
@@ -100,6 +97,12 @@ extension NSManagedObjectContext {
     }
     // Only seen when the deletion is taken back: those that were let go stay so on both sides.
     object.dropDestinations(of: relation, left)
+  }
+
+  private final func noteMember(_ key: Int64, _ relation: Relation, _ scope: StoreScope) {
+    if let other = scope.knownObject(key, root: relation.destinationRoot), !other.isFault {
+      other.noteChange()
+    }
   }
 }
 

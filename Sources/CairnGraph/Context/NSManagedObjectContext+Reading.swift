@@ -11,8 +11,8 @@ extension NSManagedObjectContext {
     if objectID.isTemporaryID {
       return objectID.origin == identity ? insertedObject(temporaryKey: objectID.key) : nil
     }
-    if let first = knownScopes.first, first.storeUUID == objectID.origin {
-      return first.savedObject(objectID.key, root: objectID.root)
+    if let firstScope, firstScope._withUnsafeGuaranteedRef({ $0.storeUUID == objectID.origin }) {
+      return firstScope._withUnsafeGuaranteedRef { $0.savedObject(objectID.key, root: objectID.root) }
     }
     return scope(origin: objectID.origin)?.savedObject(objectID.key, root: objectID.root)
   }
@@ -142,7 +142,7 @@ extension NSManagedObjectContext {
       let batch = try rows([key], in: scope)
       return batch.count == 0 ? nil : fetched(batch.chunk(0), batch.row(0), scope)
     }
-    guard let found = try store.row(key, in: store.snapshot()) else { return nil }
+    guard let found = try store.newestRow(key) else { return nil }
     try scope.table(found.chunk.entity).check(found.chunk)
     return fetched(found.chunk, found.row, scope)
   }

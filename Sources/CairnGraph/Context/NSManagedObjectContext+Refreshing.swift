@@ -131,6 +131,7 @@ extension NSManagedObjectContext {
     if object.flags.contains(.isDeleted) { return }
     unmarkUpdated(object)
     object.flags.insert([.isDeleted, .inEvent])
+    changeCount += 1
     deleted.append(object)
     event.deleted.append(object)
     event.unpropagated.append(object)

@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
           [
             NSUnderlyingErrorKey: error, NSAffectedStoresErrorKey: [scope.store].compactMap(\.self),
             NSAffectedObjectsErrorKey: (inserted.compactMap(\.self) + updated + deleted)
-              .filter { $0.table.scope === scope },
+              .filter { $0.table.isOf(scope) },
           ])
       }
     }
@@ -91,8 +91,8 @@ extension NSManagedObjectContext {
   }
 
   private final func hasPending(in scope: StoreScope) -> Bool {
-    inserted.contains { $0?.table.scope === scope } || updated.contains { $0.table.scope === scope }
-      || deleted.contains { $0.table.scope === scope } || watched.contains { $0.table.scope === scope }
+    inserted.contains { $0?.table.isOf(scope) ?? false } || updated.contains { $0.table.isOf(scope) }
+      || deleted.contains { $0.table.isOf(scope) } || watched.contains { $0.table.isOf(scope) }
   }
 
   /// Commits what concerns one store. Returns the keys of new objects, and which rows were changed.
@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     try store.requireWritable()
     // Of those that were never read, or couldn't be: a deletion of a row that is gone is done already; a change to
     // one is a conflict.
-    let unread = (deleted + updated).filter { $0.table.scope === scope && $0.chunk == nil }
+    let unread = (deleted + updated).filter { $0.table.isOf(scope) && $0.chunk == nil }
     for object in try preparing("changed objects couldn't be read", { try scope.find(unread) })
     where object.isDeleted { object.flags.insert(.isInaccessible) }
     var conflicts: [Any] = []
@@ -130,20 +130,20 @@ extension NSManagedObjectContext {
   /// Puts the saved objects onto their new rows. The commit is done, so nothing may fail any more: an object
   /// whose row can't be read becomes a fault.
   private final func settle(_ scope: StoreScope, _ keys: [Int64], changed: [Commit.Rows]) {
-    let isChanged = ChangedRows(changed)
+    var changedRows = ChangedRows(changed)
     var onNewRows: [NSManagedObject] = []
     for (index, object) in inserted.enumerated() {
-      guard let object, object.table.scope === scope else { continue }
+      guard let object, object.table.isOf(scope) else { continue }
       inserted[index] = nil
       insertedCount -= 1
       promote(object, to: keys[index])
       onNewRows.append(object)
     }
-    for object in updatedList where object.table.scope === scope {
+    for object in updatedList where object.table.isOf(scope) {
       object.flags.remove(.isListed)
       if object.flags.contains(.isUpdated) { updatedCount -= 1 }
       if object.flags.contains(.isDeleted) { continue }
-      if isChanged(object) {
+      if changedRows.contains(object) {
         onNewRows.append(object)
       } else if object.flags.contains(.isUpdated) {
         object.settle(on: object.chunk, Int(object.row))
@@ -152,10 +152,10 @@ extension NSManagedObjectContext {
         object.flags.remove(.isListed)
       }
     }
-    updatedList.removeAll { $0.table.scope === scope }
-    for object in deleted where object.table.scope === scope { scope.remove(object) }
-    deleted.removeAll { $0.table.scope === scope }
-    for object in withdrawn where object.table.scope === scope { kill(object) }
+    updatedList.removeAll { $0.table.isOf(scope) }
+    for object in deleted where object.table.isOf(scope) { scope.remove(object) }
+    deleted.removeAll { $0.table.isOf(scope) }
+    for object in withdrawn where object.table.isOf(scope) { kill(object) }
     withdrawn.removeAll { $0.flags.contains(.isDead) }
     scope.clearDrafts()
     scope.forgetReserved()
@@ -192,12 +192,16 @@ extension NSManagedObjectContext {
     for object in report.updated { object.didSave() }
     for object in report.deleted { object.didSave() }
     let inserted = recentlyInserted?.count == report.inserted.count ? recentlyInserted : nil
-    recentlyInserted = nil
+    let sets = report.scopes == 1 ? (report.updatedSet, report.deletedSet) : (nil, nil)
+    let updated = sets.0?.count == report.updated.count ? sets.0 : nil
+    let deleted = sets.1?.count == report.deleted.count ? sets.1 : nil
+    (recentlyInserted, recentlyUpdated, recentlyDeleted) = (nil, nil, nil)
     NotificationCenter.default.post(
       name: .NSManagedObjectContextDidSave, object: self,
       userInfo: [
-        NSInsertedObjectsKey: inserted ?? Set(report.inserted), NSUpdatedObjectsKey: Set(report.updated),
-        NSDeletedObjectsKey: Set(report.deleted),
+        NSInsertedObjectsKey: inserted ?? Set(report.inserted),
+        NSUpdatedObjectsKey: updated ?? Set(report.updated),
+        NSDeletedObjectsKey: deleted ?? Set(report.deleted),
       ])
     NotificationCenter.default.post(
       name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: report.ids.userInfo)
@@ -210,6 +214,8 @@ extension NSManagedObjectContext {
 /// Which objects a commit has written new rows for. Costs a search in the lists of the commit's keys.
 private struct ChangedRows {
   private var runs: [EntityID: [[Range<Int64>]]] = [:]
+  /// The runs of the entity that was asked for last: objects of one follow each other.
+  private var last: (entity: EntityID, runs: [[Range<Int64>]])?
   private var single: Set<RowKey> = []
 
   init(_ rows: [Commit.Rows]) {
@@ -222,10 +228,11 @@ private struct ChangedRows {
     }
   }
 
-  func callAsFunction(_ object: NSManagedObject) -> Bool {
+  mutating func contains(_ object: NSManagedObject) -> Bool {
     let entity = object.table.entity.id
     if !single.isEmpty, single.contains(RowKey(entity: entity, id: object.key)) { return true }
-    return runs[entity]?.contains { ChangedRows.contains(object.key, $0) } ?? false
+    if last?.entity != entity { last = (entity, runs[entity] ?? []) }
+    return last?.runs.contains { ChangedRows.contains(object.key, $0) } ?? false
   }
 
   private static func contains(_ key: Int64, _ runs: [Range<Int64>]) -> Bool {
@@ -245,12 +252,20 @@ private struct SaveReport {
   private(set) var inserted: [NSManagedObject] = []
   private(set) var updated: [NSManagedObject] = []
   private(set) var deleted: [NSManagedObject] = []
+  /// All updated and all deleted objects of the context, where they stand in a set already.
+  private(set) var updatedSet: Set<NSManagedObject>?
+  private(set) var deletedSet: Set<NSManagedObject>?
 
   mutating func add(_ scope: StoreScope, _ context: NSManagedObjectContext) {
     scopes += 1
-    for case let object? in context.inserted where object.table.scope === scope { inserted.append(object) }
-    updated += context.updated.filter { $0.table.scope === scope }
-    deleted += context.deleted.filter { $0.table.scope === scope }
+    if scopes == 1 {
+      let count = context.changeCount
+      updatedSet = context.recentlyUpdated.flatMap { $0.changeCount == count ? $0.set : nil }
+      deletedSet = context.recentlyDeleted.flatMap { $0.changeCount == count ? $0.set : nil }
+    }
+    for case let object? in context.inserted where object.table.isOf(scope) { inserted.append(object) }
+    updated += context.updated.filter { $0.table.isOf(scope) }
+    deleted += context.deleted.filter { $0.table.isOf(scope) }
   }
 
   var ids: SavedIDs {

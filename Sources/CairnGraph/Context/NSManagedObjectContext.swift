@@ -78,7 +78,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   final var coordinator: NSPersistentStoreCoordinator?
   final var compiled: CompiledModel?
   /// See `scopes`.
-  @exclusivity(unchecked) final var knownScopes: [StoreScope] = []
+  @exclusivity(unchecked) final var knownScopes: [StoreScope] = [] {
+    didSet {
+      firstScope = knownScopes.first.map { .passUnretained($0) }
+      lastTable = nil
+    }
+  }
+  /// `knownScopes.first`, for look-ups without counting references to it.
+  @exclusivity(unchecked) final var firstScope: Unmanaged<StoreScope>?
+  /// The coordinator's `storesGeneration` as of which `knownScopes` are.
+  @exclusivity(unchecked) final var syncedGeneration = -1
+  /// Where the last new object began and the address of its entity, which the table holds; nil where there are
+  /// several stores to choose from.
+  @exclusivity(unchecked) final var lastTable: (entity: UnsafeMutableRawPointer, table: EntityTable)?
+  /// The class of the last object made by `init(context:)`, and its entity.
+  @exclusivity(unchecked) private final var lastClass: (type: ObjectIdentifier, entity: NSEntityDescription)?
   /// Of stores that were removed: their objects still refer to them.
   final var retired: [StoreScope] = []
   @exclusivity(unchecked) private final var entitiesByClass: [ObjectIdentifier: NSEntityDescription] = [:]
@@ -97,6 +111,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final var event = ContextEvent()
   /// The new objects as the last event has told of them, if all were of that event: a save tells of the same.
   final var recentlyInserted: Set<NSManagedObject>?
+  /// The same for all updated and for all deleted objects, valid while `changeCount` is that of the set.
+  final var recentlyUpdated: (set: Set<NSManagedObject>, changeCount: Int)?
+  final var recentlyDeleted: (set: Set<NSManagedObject>, changeCount: Int)?
+  /// How often an object has become updated or deleted or has stopped being so.
+  @exclusivity(unchecked) final var changeCount = 0
   final var isProcessing = false
   /// Unchanged objects whose versions the next save checks.
   final var watched: [NSManagedObject] = []
@@ -290,8 +309,11 @@ extension NSManagedObjectContext {
 
   /// Where a new object of the entity begins.
   final func table(for entity: NSEntityDescription) -> EntityTable {
+    if let known = lastTable(of: entity) { return known }
     let id = compiledEntity(entity).id
-    return scope(forNew: id).table(id)
+    let table = scope(forNew: id).table(id)
+    lastTable = knownScopes.count == 1 ? (Unmanaged.passUnretained(entity).toOpaque(), table) : nil
+    return table
   }
 
   final func compiledEntity(_ entity: NSEntityDescription) -> CompiledEntity {
@@ -305,9 +327,10 @@ extension NSManagedObjectContext {
 
   /// The one entity whose objects are of `type`; nil when there isn't exactly one.
   final func entity(for type: NSManagedObject.Type) -> NSEntityDescription? {
-    if let known = entitiesByClass[ObjectIdentifier(type)] { return known }
-    let found = compiledModel.entity(for: type)?.description
+    if let lastClass, lastClass.type == ObjectIdentifier(type) { return lastClass.entity }
+    let found = entitiesByClass[ObjectIdentifier(type)] ?? compiledModel.entity(for: type)?.description
     entitiesByClass[ObjectIdentifier(type)] = found
+    lastClass = found.map { (ObjectIdentifier(type), $0) }
     return found
   }
 
@@ -389,6 +412,7 @@ extension NSManagedObjectContext {
 
   /// Ends the life of all drafts and changes: the save has written them, or they are given up.
   final func forgetPending() {
+    changeCount += 1
     for object in withdrawn { kill(object) }
     temporaryBase += Int64(inserted.count)
     inserted = []

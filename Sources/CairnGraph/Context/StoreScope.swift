@@ -274,6 +274,10 @@ extension NSManagedObjectContext {
   }
 
   private final func syncScopes() {
+    // Read before the list: if that changes in between, the next call sees another number.
+    let generation = coordinator?.storesGeneration ?? 0
+    if generation == syncedGeneration, !knownScopes.isEmpty { return }
+    defer { syncedGeneration = generation }
     let model = compiledModel
     let stores = coordinator?.persistentStores ?? []
     if knownScopes.isEmpty, stores.isEmpty { knownScopes = [StoreScope(model, nil, self)] }
@@ -306,11 +310,21 @@ extension NSManagedObjectContext {
     invalidateResults()
     for object in scope.saved { kill(object) }
     for case let object? in inserted where object.table.scope === scope { uninsert(object) }
+    changeCount += 1
     updatedList.removeAll { $0.flags.contains(.isDead) }
     updatedCount = updatedList.count { $0.isUpdated }
     deleted.removeAll { $0.flags.contains(.isDead) }
     scope.removeAll()
     retired.append(scope)
+  }
+
+  /// The table that the last new object began in, if that is of the entity and the next one begins there too.
+  @inline(__always)
+  final func lastTable(of entity: NSEntityDescription) -> EntityTable? {
+    guard let lastTable, lastTable.entity == Unmanaged.passUnretained(entity).toOpaque(),
+      coordinator?.storesGeneration == syncedGeneration
+    else { return nil }
+    return lastTable.table
   }
 
   /// Whether objects of an entity may be kept in the scope's store.
@@ -322,8 +336,9 @@ extension NSManagedObjectContext {
 
   /// Where a new object of the entity goes, unless it is assigned to a store.
   final func scope(forNew entity: EntityID) -> StoreScope {
-    let scopes = scopes
-    if scopes.count == 1 { return scopes[0] }
+    syncScopes()
+    if knownScopes.count == 1 { return knownScopes[0] }
+    let scopes = knownScopes
     let serving = coordinator?.stores(for: entity) ?? []
     let chosen = serving.first { !$0.isReadOnly } ?? serving.first
     return scopes.first { $0.store === chosen } ?? scopes[0]

@@ -3,6 +3,7 @@
 
 import CairnModel
 public import Foundation
+import Synchronization
 
 /// The name of the configuration of all entities.
 public let PF_DEFAULT_CONFIGURATION_NAME = "PF_DEFAULT_CONFIGURATION_NAME"
@@ -20,7 +21,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     var list: [NSPersistentStore] = []
     /// By the index of the entity; empty without stores.
     var serving: [[NSPersistentStore]] = []
-    var generation = 0
     /// Where stores are being opened: nobody else may open one there meanwhile.
     var opening: Set<URL> = []
     /// Stores that are being removed or moved, until they are closed, and where they are.
@@ -29,6 +29,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
   public final let managedObjectModel: NSManagedObjectModel
   private final let stores = Lock(Stores())
+  private final let generation = Atomic(0)
   private final let givenName = Lock<String?>(nil)
   final let queue = ContextQueue(label: "cairn.coordinator")
   final let legacyLock = NSRecursiveLock()
@@ -48,8 +49,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
   /// In the order in which they were added.
   public final var persistentStores: [NSPersistentStore] { stores.withLock { $0.list } }
 
-  /// Rises whenever a store is added or removed.
-  final var storesGeneration: Int { stores.withLock { $0.generation } }
+  /// Rises whenever a store is added or removed, after that has happened. Costs no lock, since contexts ask for
+  /// it with each new object.
+  final var storesGeneration: Int { generation.load(ordering: .acquiring) }
 
   /// The stores that serve an entity, in the order in which they were added.
   final func stores(for entity: EntityID) -> [NSPersistentStore] {
@@ -171,7 +173,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let model = try? managedObjectModel.compiled()
     stores.withLock { stores in
       body(&stores.list)
-      stores.generation += 1
+      defer { generation.add(1, ordering: .releasing) }
       stores.serving = []
       guard let model, !stores.list.isEmpty else { return }
       let served = stores.list.map { Set(servedEntities($0.configurationName, model) ?? []) }

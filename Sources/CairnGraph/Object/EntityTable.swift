@@ -9,6 +9,7 @@ import Foundation
   let entity: CompiledEntity
   let model: CompiledModel
   let root: EntityID
+  let entityIndex: Int32
   // Not a weak reference, because retaining an object that has weak references costs several times as much, and
   // contexts are retained all the time. The context clears it when it ends (`detach`), on the queue that both
   // are confined to.
@@ -52,6 +53,7 @@ import Foundation
     self.entity = entity
     self.model = model
     root = entity.schema.root
+    entityIndex = Int32(entity.id.index)
     contextReference = context.map { Unmanaged.passUnretained($0) }
     scopeReference = scope.map { Unmanaged.passUnretained($0) }
     if let scope { (maps, quickMaps) = (scope.maps, scope.quickMaps) }
@@ -83,6 +85,11 @@ import Foundation
   @inline(__always)
   func knownObject(_ key: Int64, rootIndex: Int) -> NSManagedObject? {
     quickMaps?[rootIndex]._withUnsafeGuaranteedRef { $0.object(key) }
+  }
+
+  @inline(__always)
+  func isOf(_ scope: StoreScope) -> Bool {
+    scopeReference?.toOpaque() == Unmanaged.passUnretained(scope).toOpaque()
   }
 
   /// Called by the context when it ends; objects may outlive it.
@@ -352,7 +359,9 @@ import Foundation
       remember(
         SlotCacheEntry(
           address: address, slot: Int32(relation.id.index), typeBit: SlotCacheEntry.relationshipBit,
-          keySlot: Int32(relation.keySlot ?? -1), root: Int32(relation.destinationRoot.index)))
+          keySlot: Int32(relation.keySlot ?? -1), root: Int32(relation.destinationRoot.index),
+          onlyDestination: Int32(relation.onlyDestination?.index ?? -1),
+          unorderedInverse: Int32(relation.unorderedInverse?.index ?? -1)))
     case .transient: break
     }
     return property
@@ -379,6 +388,9 @@ import Foundation
   @usableFromInline var keySlot: Int32 = -1
   /// Of a relationship, the index of the root entity of its destinations.
   @usableFromInline var root: Int32 = 0
+  /// Of a relationship, `Relation.onlyDestination` and `Relation.unorderedInverse` by index, or -1.
+  @usableFromInline var onlyDestination: Int32 = -1
+  @usableFromInline var unorderedInverse: Int32 = -1
 
   static let count = 256
   static let relationshipBit: UInt32 = 1 << 31

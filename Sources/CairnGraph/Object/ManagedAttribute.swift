@@ -63,20 +63,21 @@ public struct DraftRow {
 extension ManagedAttribute {
   @inlinable
   public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
-    let found = object.quickly(key, acceptedTypes) { column, row in read(column, row) }
-    if let value = found ?? nil { return value }
+    if let column = object.plainColumn(key, acceptedTypes),
+      let value = column._withUnsafeGuaranteedRef({ read($0, Int(object.row)) })
+    {
+      return value
+    }
     guard let value = object.attribute(key, as: self) ?? valueForNil else { object.trapNil(key, self) }
     return value
   }
 
   @inlinable
   public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
-    let found: (value: Self?, isNull: Bool)? = object.quickly(key, acceptedTypes) { column, row in
-      (read(column, row), column.isNull(row))
-    }
-    if let found {
-      if let value = found.value { return value }
-      if found.isNull { return nil }
+    if let column = object.plainColumn(key, acceptedTypes) {
+      let row = Int(object.row)
+      if column._withUnsafeGuaranteedRef({ $0.isNull(row) }) { return nil }
+      if let value = column._withUnsafeGuaranteedRef({ read($0, row) }) { return value }
     }
     return object.attribute(key, as: self)
   }
@@ -98,17 +99,14 @@ extension ManagedAttribute {
 }
 
 extension NSManagedObject {
-  /// What `read` makes of the column of an attribute and the object's row in it; nil where the slow way has to be
-  /// taken.
+  /// The column of an attribute that can be read as it is, at `row`; nil where the slow way has to be taken. To be
+  /// used before anything else is done with the object, which holds it.
   @inlinable @inline(__always)
-  final func quickly<T>(_ key: StaticString, _ accepted: UInt32, _ read: (Column, Int) -> T) -> T? {
+  final func plainColumn(_ key: StaticString, _ accepted: UInt32) -> Unmanaged<Column>? {
     if flags.rawValue != 0, !wakes() { return nil }
     let slot = table.cachedSlot(key, accepted)
     guard slot >= 0 else { return nil }
-    // Nobody lets go of the chunk meanwhile: reading a column calls nothing.
-    return Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef { chunk in
-      chunk.withColumn(slot) { read($0, Int(row)) }
-    }
+    return Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef { $0.heldColumn(slot) }
   }
 
   @inline(never) @usableFromInline

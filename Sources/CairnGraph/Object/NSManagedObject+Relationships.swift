@@ -202,10 +202,12 @@ extension NSManagedObject {
     let relation = table.cachedRelation(name)
     guard relation.keySlot >= 0 else { return nil }
     // Nobody lets go of the chunk meanwhile: reading a column calls nothing.
-    let key = Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef { chunk in
-      chunk.withColumn(Int(relation.keySlot)) { $0.isNull(Int(row)) ? nil : $0.integer(Int(row)) }
+    let column = Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
+      $0.heldColumn(Int(relation.keySlot))
     }
-    guard let key else { return .some(nil) }
+    let row = Int(row)
+    if column._withUnsafeGuaranteedRef({ $0.isNull(row) }) { return .some(nil) }
+    let key = column._withUnsafeGuaranteedRef { $0.integer(row) }
     guard let known = table.knownObject(key, rootIndex: Int(relation.root)) else { return nil }
     return .some(known)
   }
@@ -213,16 +215,17 @@ extension NSManagedObject {
   /// Links a new object that leads nowhere yet. False, and nothing done, where more than a key has to be set.
   final func setQuickly(_ name: StaticString, to other: NSManagedObject) -> Bool {
     guard flags.rawValue == ObjectFlags.freshDraftBits else { return false }
-    let known = table.cachedSlot(name, SlotCacheEntry.relationshipBit)
-    guard known >= 0 else { return false }
-    let relation = table.model.relations[known]
-    guard let slot = relation.keySlot, let inverse = relation.unorderedInverse,
-      relation.onlyDestination == other.table.entity.id, other.table.isOfSameScope(as: table), other !== self,
-      other.flags.isDisjoint(with: [.isDeleted, .isDead, .isAwaking]), table.draftKey(slot, Int(row)) == nil
+    let relation = table.cachedRelation(name)
+    let slot = Int(relation.keySlot)
+    guard slot >= 0, relation.unorderedInverse >= 0, other !== self,
+      other.flags.isDisjoint(with: [.isDeleted, .isDead, .isAwaking]),
+      Unmanaged.passUnretained(other.table)._withUnsafeGuaranteedRef({
+        $0.entityIndex == relation.onlyDestination && $0.isOfSameScope(as: table)
+      }), table.draftKey(slot, Int(row)) == nil
     else { return false }
     table.setDraft(slot, Int(row), key: other.key)
     other.noteChange()
-    other.pending(inverse).add(key, isNew: true)
+    other.ensureChanges().addNew(key, to: RelationshipID(Int(relation.unorderedInverse)))
     return true
   }
 

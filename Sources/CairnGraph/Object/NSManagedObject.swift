@@ -53,6 +53,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
   private static func table(
     forNew entity: NSEntityDescription, _ context: NSManagedObjectContext?
   ) -> EntityTable {
+    if let known = context?.lastTable(of: entity) { return known }
     if entity.isAbstract {
       fatalError("\"\(entity.name ?? "")\" is abstract: make an object of an entity that inherits from it")
     }

@@ -24,6 +24,20 @@ final class ObjectChanges {
   /// The key that a new object will have, once it was asked for its permanent ID.
   var reservedKey: Int64?
 
+  /// The pending links that were asked for last: a long run of additions is to one relationship.
+  @exclusivity(unchecked) private var lastLinks: (relation: RelationshipID, pending: PendingLinks)?
+
+  /// Adds a key to an unordered to-many relationship that doesn't have it.
+  func addNew(_ key: Int64, to relation: RelationshipID) {
+    if let lastLinks, lastLinks.relation == relation {
+      lastLinks.pending.add(key, isNew: true)
+    } else {
+      let pending = pendingLinks(relation)
+      lastLinks = (relation, pending)
+      pending.add(key, isNew: true)
+    }
+  }
+
   var hasSavable: Bool { !values.isEmpty || !links.isEmpty }
 
   /// The changed links of one relationship, made if there are none yet.
@@ -36,12 +50,14 @@ final class ObjectChanges {
 
   func forgetLinks(_ relation: RelationshipID) {
     links[relation] = nil
+    lastLinks = nil
   }
 
   /// Forgets everything that a save has written.
   func forgetSaved() {
     values = [:]
     links = [:]
+    lastLinks = nil
     valuesBeforeEvent = nil
   }
 

@@ -14,6 +14,8 @@ struct SmallMap<Key: Equatable, Value>: Sequence, ExpressibleByDictionaryLiteral
 
   var isEmpty: Bool { entries.isEmpty }
   var count: Int { entries.count }
+  /// The entry, if there is just one.
+  var only: (key: Key, value: Value)? { entries.count == 1 ? entries[0] : nil }
   var keys: [Key] { entries.map(\.key) }
   var values: [Value] { entries.map(\.value) }
 

@@ -39,6 +39,43 @@ struct ObjectOrder {
     return ObjectOrder.tie(a, b)
   }
 
+  /// An object with its keys, for who compares it with many.
+  struct Keyed {
+    let object: NSManagedObject
+    fileprivate let keys: [Value]
+  }
+
+  func keyed(_ object: NSManagedObject) -> Keyed {
+    Keyed(object: object, keys: terms.map { object.value(at: $0.path) })
+  }
+
+  /// Whether `a` comes before `b`.
+  func areInOrder(_ a: NSManagedObject, _ b: Keyed) -> Bool {
+    for (index, term) in terms.enumerated() {
+      let order = term.collation.compare(a.value(at: term.path), b.keys[index])
+      if order != 0 { return (order < 0) == term.ascending }
+    }
+    return ObjectOrder.tie(a, b.object)
+  }
+
+  /// Whether `a` comes before `b`.
+  func areInOrder(_ a: Keyed, _ b: NSManagedObject) -> Bool {
+    for (index, term) in terms.enumerated() {
+      let order = term.collation.compare(a.keys[index], b.value(at: term.path))
+      if order != 0 { return (order < 0) == term.ascending }
+    }
+    return ObjectOrder.tie(a.object, b)
+  }
+
+  /// Whether `a` comes before `b`.
+  func areInOrder(_ a: Keyed, _ b: Keyed) -> Bool {
+    for (index, term) in terms.enumerated() {
+      let order = term.collation.compare(a.keys[index], b.keys[index])
+      if order != 0 { return (order < 0) == term.ascending }
+    }
+    return ObjectOrder.tie(a.object, b.object)
+  }
+
   /// The order of objects that the keys don't tell apart.
   private static func tie(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
     let (x, y) = (a.table.entity.id, b.table.entity.id)
@@ -51,14 +88,7 @@ struct ObjectOrder {
 
   /// All objects in order. Reads each key of each object once.
   func sort(_ objects: [NSManagedObject]) -> [NSManagedObject] {
-    let keyed = objects.map { object in (object, terms.map { object.value(at: $0.path) }) }
-    return keyed.sorted { a, b in
-      for (index, term) in terms.enumerated() {
-        let order = term.collation.compare(a.1[index], b.1[index])
-        if order != 0 { return (order < 0) == term.ascending }
-      }
-      return ObjectOrder.tie(a.0, b.0)
-    }.map(\.0)
+    objects.map(keyed).sorted(by: areInOrder).map(\.object)
   }
 
   /// `stored` is in order; returns it with the few `others` put in their places.
@@ -66,7 +96,7 @@ struct ObjectOrder {
     var result: [NSManagedObject] = []
     result.reserveCapacity(stored.count + others.count)
     var start = 0
-    for object in others.sorted(by: areInOrder) {
+    for object in others.map(keyed).sorted(by: areInOrder) {
       var low = start
       var high = stored.count
       while low < high {
@@ -74,7 +104,7 @@ struct ObjectOrder {
         if areInOrder(object, stored[middle]) { high = middle } else { low = middle + 1 }
       }
       result += stored[start..<low]
-      result.append(object)
+      result.append(object.object)
       start = low
     }
     return result + stored[start...]

@@ -121,7 +121,8 @@ extension ResultsCore {
   private func apply(_ plan: ResultsPlan, to list: ResultsList, _ rules: ResultsRules) -> ResultsReport {
     var report = ResultsReport()
     let oldStarts = plan.uncertain.isEmpty ? [] : list.sectionStarts
-    let arrivals = plan.arrivals.sorted { rules.order.areInOrder($0.object, $1.object) }
+    let arrivals = plan.arrivals.map { (arrival: $0, keyed: rules.order.keyed($0.object)) }
+      .sorted { rules.order.areInOrder($0.keyed, $1.keyed) }.map(\.arrival)
     report.sections = list.apply(removing: plan.removed, inserting: arrivals, by: rules.order)
     func place(_ object: NSManagedObject) -> IndexPath? { list.place(of: object)?.indexPath }
 

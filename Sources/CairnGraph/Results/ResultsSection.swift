@@ -136,9 +136,10 @@ final class ResultsSection: NSFetchedResultsSectionInfo {
       insert(block, at: 0)
       return (block, nil)
     }
+    let keyed = order.keyed(object)
     let block = blocks[
-      max(blocks.firstIndex(fromWhichOn: { !order.areInOrder($0.objects[0], object) }) - 1, 0)]
-    let item = block.objects.firstIndex(fromWhichOn: { !order.areInOrder($0, object) })
+      max(blocks.firstIndex(fromWhichOn: { !order.areInOrder($0.objects[0], keyed) }) - 1, 0)]
+    let item = block.objects.firstIndex(fromWhichOn: { !order.areInOrder($0, keyed) })
     if item == ResultsBlock.capacity, block.index == blocks.count - 1 {
       // Appending one by one fills blocks instead of halving them.
       let next = makeBlock([object])

@@ -136,6 +136,11 @@ public final class Chunk: Sendable {
     if let column = quickColumns[slot] { return column._withUnsafeGuaranteedRef(read) }
     return read(backed(slot))
   }
+
+  /// The column of a slot, for who holds the chunk for as long as it is used; nil where the chunk doesn't hold the
+  /// column.
+  @inlinable @inline(__always)
+  public func heldColumn(_ slot: Int) -> Unmanaged<Column>? { quickColumns[slot] }
 }
 
 /// References to columns that aren't counted; nil where the chunk doesn't hold the column.

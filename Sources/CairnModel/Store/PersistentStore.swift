@@ -71,6 +71,8 @@ public protocol PersistentStore: AnyObject, Sendable {
 package protocol SingleRowStore: PersistentStore {
   /// What `rows` finds for one key; nil where it finds nothing.
   func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)?
+  /// The same in the newest snapshot.
+  func newestRow(_ key: RowKey) throws -> (chunk: Chunk, row: Int)?
 }
 
 /// One generation of a store. Made by the store; only it can read what is inside.

@@ -94,4 +94,6 @@ extension MemoryStore: SingleRowStore {
   package func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)? {
     try engine.row(key, in: snapshot)
   }
+
+  package func newestRow(_ key: RowKey) throws -> (chunk: Chunk, row: Int)? { try engine.newestRow(key) }
 }

@@ -81,6 +81,14 @@ extension TableEngine {
     try tables(of: snapshot).locate(key.id, in: requireEntity(key.entity).root)
   }
 
+  package func newestRow(_ key: RowKey) throws -> (chunk: Chunk, row: Int)? {
+    let tables = try currentSnapshot()
+    guard schema.entities.indices.contains(key.entity.index) else {
+      return try tables.locate(key.id, in: requireEntity(key.entity).root)
+    }
+    return tables.locate(key.id, in: schema.entities[key.entity.index].root)
+  }
+
   private func query(
     _ request: StoreRequest, _ tables: TableSnapshot, _ trace: StoreTrace?
   ) throws -> RowQuery {

@@ -52,7 +52,7 @@ final class TableSnapshot: StoreSnapshot, ChunkSource {
   func joinChunks(_ join: Int) -> [Chunk] { joins[join].chunks.all }
 
   func locate(_ id: Int64, in entity: EntityID) -> (chunk: Chunk, row: Int)? {
-    for concrete in schema[entity].concreteFamily {
+    for concrete in schema.entities[entity.index].concreteFamily {
       if let place = tables[concrete.index]?.locate(id) { return place }
     }
     return nil
