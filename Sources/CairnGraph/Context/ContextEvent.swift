@@ -62,7 +62,8 @@ extension NSManagedObjectContext {
     if !deleted.isEmpty {
       let set = Set(deleted)
       userInfo[NSDeletedObjectsKey] = set
-      let isAll = set.count == self.deleted.count && deleted.allSatisfy { $0.isDeleted && !$0.flags.contains(.isDraft) }
+      let isAll =
+        set.count == self.deleted.count && deleted.allSatisfy { $0.isDeleted && !$0.flags.contains(.isDraft) }
       recentlyDeleted = isAll ? (set, changeCount) : nil
     }
     for object in deleted { endEvent(object) }

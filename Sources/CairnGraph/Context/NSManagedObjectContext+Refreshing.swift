@@ -50,6 +50,7 @@ extension NSManagedObjectContext {
       unmarkUpdated(object)
     } else if object.isUpdated {
       object.flags.remove(.isUpdated)
+      changeCount += 1
       updatedCount -= 1
     }
     dropRow(of: object)

@@ -341,7 +341,8 @@ extension NSManagedObjectContext {
   /// Asked by the initialiser of objects: the row that the instance in the making is for.
   @inline(__always)
   final func takeFetchedRow(of entity: NSEntityDescription) -> ObjectInTheMaking? {
-    guard let making, making.entity.toOpaque() == Unmanaged.passUnretained(entity).toOpaque() else {
+    let address = Unmanaged.passUnretained(entity).toOpaque()
+    guard let making, making.table._withUnsafeGuaranteedRef({ $0.entityAddress == address }) else {
       return nil
     }
     self.making = nil

@@ -159,7 +159,7 @@ final class StoreScope {
         result.append(known)
         continue
       }
-      context.making = ObjectInTheMaking(entity, table, chunk, row, key)
+      context.making = ObjectInTheMaking(table, chunk, row, key)
       let object = type.init(entity: entity, insertInto: context)
       context.making = nil
       map.insert(object, key)
@@ -175,9 +175,8 @@ final class StoreScope {
   /// A new object for a row that has none yet; without a chunk, a fault whose row hasn't been looked for.
   private func make(_ table: EntityTable, _ chunk: Chunk?, _ row: Int32, _ key: Int64) -> NSManagedObject {
     let context = context
-    let entity = table.entity.description
-    context.making = ObjectInTheMaking(entity, table, chunk, row, key)
-    let object = table.objectClass.init(entity: entity, insertInto: context)
+    context.making = ObjectInTheMaking(table, chunk, row, key)
+    let object = table.objectClass.init(entity: table.entity.description, insertInto: context)
     context.making = nil
     quickMaps[table.root.index]._withUnsafeGuaranteedRef { $0.insert(object, key) }
     return object
@@ -234,35 +233,6 @@ final class StoreScope {
     if count < 2 * registeredAfterSweep + 2_048 { return }
     collect(pageCount: .max)
     registeredAfterSweep = maps.reduce(0) { $0 + $1.count }
-  }
-}
-
-/// A row for which an object is to be made; without a chunk, a fault whose row hasn't been looked for.
-struct FetchedRow {
-  let table: EntityTable
-  let chunk: Chunk?
-  let row: Int
-  let key: Int64
-}
-
-/// The row that the instance in the making is for.
-///
-/// Holds nothing, since references would be counted several times for each object: the scope that makes the object
-/// holds everything meanwhile.
-struct ObjectInTheMaking {
-  let entity: Unmanaged<NSEntityDescription>
-  let table: Unmanaged<EntityTable>
-  let chunk: Unmanaged<Chunk>?
-  let row: Int32
-  let key: Int64
-
-  @inline(__always)
-  init(_ entity: NSEntityDescription, _ table: EntityTable, _ chunk: Chunk?, _ row: Int32, _ key: Int64) {
-    self.entity = .passUnretained(entity)
-    self.table = .passUnretained(table)
-    self.chunk = chunk.map { .passUnretained($0) }
-    self.row = row
-    self.key = key
   }
 }
 

@@ -10,6 +10,8 @@ import Foundation
   let model: CompiledModel
   let root: EntityID
   let entityIndex: Int32
+  /// Of the description, which other objects hold weakly: retaining it to compare it would cost much.
+  let entityAddress: UnsafeMutableRawPointer
   // Not a weak reference, because retaining an object that has weak references costs several times as much, and
   // contexts are retained all the time. The context clears it when it ends (`detach`), on the queue that both
   // are confined to.
@@ -54,6 +56,7 @@ import Foundation
     self.model = model
     root = entity.schema.root
     entityIndex = Int32(entity.id.index)
+    entityAddress = Unmanaged.passUnretained(entity.description).toOpaque()
     contextReference = context.map { Unmanaged.passUnretained($0) }
     scopeReference = scope.map { Unmanaged.passUnretained($0) }
     if let scope { (maps, quickMaps) = (scope.maps, scope.quickMaps) }
@@ -375,29 +378,5 @@ import Foundation
           + "are: \(entity.properties.keys.sorted().joined(separator: ", "))")
     }
     return property
-  }
-}
-
-/// A property that was looked up: by the address of its name's literal, to its slot and type.
-@usableFromInline struct SlotCacheEntry {
-  @usableFromInline var address: UInt = 0
-  @usableFromInline var slot: Int32 = -1
-  /// 0 in an empty entry.
-  @usableFromInline var typeBit: UInt32 = 0
-  /// Of a relationship, the slot that has the destination's key, or -1.
-  @usableFromInline var keySlot: Int32 = -1
-  /// Of a relationship, the index of the root entity of its destinations.
-  @usableFromInline var root: Int32 = 0
-  /// Of a relationship, `Relation.onlyDestination` and `Relation.unorderedInverse` by index, or -1.
-  @usableFromInline var onlyDestination: Int32 = -1
-  @usableFromInline var unorderedInverse: Int32 = -1
-
-  static let count = 256
-  static let relationshipBit: UInt32 = 1 << 31
-
-  /// Where the entry of an address stands, unless another one does.
-  @inlinable @inline(__always)
-  static func place(of address: UInt) -> Int {
-    Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 56)
   }
 }

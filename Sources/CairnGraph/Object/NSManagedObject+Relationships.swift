@@ -214,19 +214,23 @@ extension NSManagedObject {
 
   /// Links a new object that leads nowhere yet. False, and nothing done, where more than a key has to be set.
   final func setQuickly(_ name: StaticString, to other: NSManagedObject) -> Bool {
-    guard flags.rawValue == ObjectFlags.freshDraftBits else { return false }
-    let relation = table.cachedRelation(name)
-    let slot = Int(relation.keySlot)
-    guard slot >= 0, relation.unorderedInverse >= 0, other !== self,
-      other.flags.isDisjoint(with: [.isDeleted, .isDead, .isAwaking]),
-      Unmanaged.passUnretained(other.table)._withUnsafeGuaranteedRef({
-        $0.entityIndex == relation.onlyDestination && $0.isOfSameScope(as: table)
-      }), table.draftKey(slot, Int(row)) == nil
+    guard flags.rawValue == ObjectFlags.freshDraftBits, other !== self,
+      other.flags.isDisjoint(with: [.isDeleted, .isDead, .isAwaking])
     else { return false }
-    table.setDraft(slot, Int(row), key: other.key)
-    other.noteChange()
-    other.ensureChanges().addNew(key, to: RelationshipID(Int(relation.unorderedInverse)))
-    return true
+    // Both objects hold their tables meanwhile: nothing here runs code that isn't the context's.
+    return Unmanaged.passUnretained(table)._withUnsafeGuaranteedRef { table in
+      let relation = table.cachedRelation(name)
+      let slot = Int(relation.keySlot)
+      guard slot >= 0, relation.unorderedInverse >= 0,
+        Unmanaged.passUnretained(other.table)._withUnsafeGuaranteedRef({
+          $0.entityIndex == relation.onlyDestination && $0.isOfSameScope(as: table)
+        }), table.draftKey(slot, Int(row)) == nil
+      else { return false }
+      table.setDraft(slot, Int(row), key: other.key)
+      other.noteChange()
+      other.ensureChanges().addNew(key, to: RelationshipID(Int(relation.unorderedInverse)))
+      return true
+    }
   }
 
   // MARK: One side only

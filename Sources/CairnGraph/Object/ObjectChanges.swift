@@ -25,15 +25,16 @@ final class ObjectChanges {
   var reservedKey: Int64?
 
   /// The pending links that were asked for last: a long run of additions is to one relationship.
-  @exclusivity(unchecked) private var lastLinks: (relation: RelationshipID, pending: PendingLinks)?
+  /// `links` holds them, and whatever takes them out of it forgets them here.
+  @exclusivity(unchecked) private var lastLinks: (relation: RelationshipID, pending: Unmanaged<PendingLinks>)?
 
   /// Adds a key to an unordered to-many relationship that doesn't have it.
   func addNew(_ key: Int64, to relation: RelationshipID) {
     if let lastLinks, lastLinks.relation == relation {
-      lastLinks.pending.add(key, isNew: true)
+      lastLinks.pending._withUnsafeGuaranteedRef { $0.add(key, isNew: true) }
     } else {
       let pending = pendingLinks(relation)
-      lastLinks = (relation, pending)
+      lastLinks = (relation, .passUnretained(pending))
       pending.add(key, isNew: true)
     }
   }
