@@ -205,4 +205,28 @@ import Testing
     try reader.save()
     #expect(try stack.otherContext().count(for: request(Person.self, .compare("age", .equal, 99))) == 1)
   }
+
+  @Test(
+    "Many unsaved objects are judged as predicates judge each by itself",
+    arguments: [
+      "name == 'b3'", "name ==[cd] 'B3'", "name LIKE 'b1*'", "g == nil", "g != 'x'", "NOT (g == 'x')",
+      "pos > 5 AND flag == YES", "pos + other < 9", "name IN {'b1', 'b7', 'no'}", "pos BETWEEN {2, 4}",
+      "pos == other", "name MATCHES 'b.5'", "g CONTAINS[c] 'X' OR other == 0", "TRUEPREDICATE",
+      "FALSEPREDICATE", "team == nil AND pos < 3",
+    ])
+  func manyUnsaved(_ format: String) throws {
+    let stack = try EntryStack(.memory, ["a1", "x:a2"])
+    var all = try stack.context.fetch(request(Entry.self))
+    for number in 0..<24 {
+      let item = stack.add(number % 3 == 0 ? "x:b\(number)" : "b\(number)")
+      item.flag = number % 2 == 0
+      (item.pos, item.other) = (Int32(number), Int32(number * 7 % 5))
+      all.append(item)
+    }
+    all[0].pos = 4
+    let predicate = NSPredicate(format: format)
+    let fetch = request(Entry.self)
+    fetch.predicate = predicate
+    #expect(try Set(stack.context.fetch(fetch)) == Set(all.filter { predicate.evaluate(with: $0) }))
+  }
 }

@@ -260,7 +260,7 @@ struct FetchPlan {
 
   private func matchingChanges() throws -> [NSManagedObject] {
     // A result that comes later mustn't have what was deleted meanwhile.
-    try changed.filter { try $0.flags.isDisjoint(with: [.isDeleted, .isDead]) && condition.holds($0) }
+    try condition.holding(changed.filter { $0.flags.isDisjoint(with: [.isDeleted, .isDead]) })
   }
 
   private func sum(_ a: Int, _ b: Int) -> Int {
