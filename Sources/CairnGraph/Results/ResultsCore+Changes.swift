@@ -27,6 +27,20 @@ struct ResultsPlan {
     deleted.isEmpty && inserted.isEmpty && moved.isEmpty && uncertain.isEmpty && updated.isEmpty
   }
 
+  /// Whether all that is planned is to look at objects that nobody is told of unless they stand elsewhere, and none
+  /// does: each is in order between its neighbours. Costs a comparison an object.
+  func movesNothing(in list: ResultsList, by order: ObjectOrder) -> Bool {
+    guard deleted.isEmpty, inserted.isEmpty, moved.isEmpty, updated.isEmpty,
+      uncertain.allSatisfy({ !$0.isTold })
+    else { return false }
+    return uncertain.allSatisfy { member in
+      let next = list.neighbour(of: member.from, 1)
+      let previous = list.neighbour(of: member.from, -1)
+      return (previous.map { order.areInOrder($0, member.object) } ?? true)
+        && (next.map { order.areInOrder(member.object, $0) } ?? true)
+    }
+  }
+
   var removed: [NSManagedObject] {
     deleted.map(\.object) + moved.map(\.object) + uncertain.map(\.object)
   }
@@ -42,7 +56,7 @@ extension ResultsCore {
     var batch = batch
     noteEdits(in: &batch, rules)
     var plan = self.plan(batch, list, rules)
-    if plan.isEmpty { return }
+    if plan.isEmpty || form == .classic && plan.movesNothing(in: list, by: rules.order) { return }
     let fetchesBefore = fetchCount
     let wasTold = tellWillChange()
     if fetchCount != fetchesBefore { return }

@@ -117,6 +117,16 @@ final class ResultsList {
     return Place(block: block, item: item)
   }
 
+  /// The object one place before (-1) or behind (1) a place, also in another section.
+  func neighbour(of path: IndexPath, _ step: Int) -> NSManagedObject? {
+    let section = sections[path[0]]
+    let item = path[1] + step
+    if item >= 0, item < section.count { return section.object(at: item) }
+    let other = path[0] + step
+    guard sections.indices.contains(other) else { return nil }
+    return step > 0 ? sections[other].first : sections[other].last
+  }
+
   /// How many objects stand before each section.
   var sectionStarts: [Int] {
     var start = 0

@@ -151,6 +151,31 @@ private final class EndDelegate: NSFetchedResultsControllerDelegate {
     #expect(counts == [1, 2, 2, 3])
   }
 
+  @Test("A save elsewhere that moves no result and changes none that was read isn't told")
+  func untoldMerge() throws {
+    let names = ["A", "B", "C", "D", "E", "F", "G", "H"]
+    let stack = try EntryStack(.memory, names)
+    let team = Team(context: stack.context)
+    team.name = "red"
+    for name in names { try stack.item(name).team = team }
+    try stack.context.save()
+    // Merges tell of objects that were read.
+    stack.context.refreshAllObjects()
+    stack.context.processPendingChanges()
+    let controller = stack.controller(sort: ["team.name", "name"])
+    let recorder = CallRecorder()
+    controller.delegate = recorder
+    try controller.performFetch()
+    try stack.item("A").other = 1
+    stack.context.processPendingChanges()
+    #expect(recorder.take() == ["will", "upd(0,0→0,0)", "did"])
+    try stack.elsewhere { try stack.item("G", in: $0).other = 2 }
+    #expect(recorder.take() == [])
+    try stack.elsewhere { try stack.item("D", in: $0).name = "Z" }
+    #expect(recorder.take() == ["will", "mov(0,3→0,7)", "did"])
+    #expect(shown(controller) == [":A,B,C,E,F,G,H,Z"])
+  }
+
   @Test("A delegate may change objects: that is told afterwards")
   func reentrance() throws {
     let stack = try EntryStack(.memory, ["A", "B", "C"])
