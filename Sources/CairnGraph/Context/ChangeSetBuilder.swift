@@ -329,5 +329,10 @@ extension NSManagedObject {
   }
 
   /// The version of the row that the object's values are of.
-  final var rowVersion: Int64 { chunk.map { $0.version(Int(row)) } ?? 0 }
+  final var rowVersion: Int64 {
+    guard let chunk else { return 0 }
+    let versions = chunk.versions
+    if let damage = versions.damage { managedObjectContext?.keep(damage) }
+    return versions.integer(Int(row))
+  }
 }

@@ -176,7 +176,7 @@ extension NSManagedObjectContext {
     do {
       return try work()
     } catch {
-      deferredError = deferredError ?? error
+      keep(error)
       return nil
     }
   }

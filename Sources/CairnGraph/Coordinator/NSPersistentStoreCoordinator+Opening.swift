@@ -32,7 +32,7 @@ extension NSPersistentStoreCoordinator {
       })
     if let files = factory.files {
       try requireFile(url, facade.isReadOnly)
-      try openError { try requireVersion(files, request, type) }
+      try requireVersion(files, request, type)
     }
     facade.attach(try openError { try openStore(factory, request) }, type: type, url: url)
     return facade
@@ -112,8 +112,10 @@ extension NSPersistentStoreCoordinator {
   private final func requireVersion(
     _ files: StoreFactory.Files, _ request: StoreFactory.Request, _ type: String
   ) throws {
-    guard let url = request.url, FileManager.default.fileExists(atPath: url.path) else { return }
-    let stored = try files.metadata(url)
+    // A file that can't be read says so when the store is opened.
+    guard let url = request.url, FileManager.default.fileExists(atPath: url.path),
+      let stored = try? files.metadata(url)
+    else { return }
     if stored.versionHashes.isEmpty || stored.versionHashes == request.versionHashes { return }
     let differing = Set(stored.versionHashes.keys).union(request.versionHashes.keys).filter {
       stored.versionHashes[$0] != request.versionHashes[$0]

@@ -40,6 +40,9 @@ import Foundation
   var recorder: KeyRecorder?
   private var knownClass: NSManagedObject.Type?
   private var lastChecked: Chunk?
+  /// The chunk of which `backedColumn` was asked last, and its columns as far as it was.
+  private final var backedChunk: Chunk?
+  private final var backedColumns: [Column?] = []
   /// What a save checks of each object, and a deletion does to others.
   private(set) lazy var rules = EntityRules(entity, model)
   /// Whether `rules` has any that a changed or new object could break.
@@ -284,6 +287,21 @@ import Foundation
   }
 
   // MARK: Rows from a store
+
+  /// The column of a slot of a chunk that doesn't hold it itself; nil for one that couldn't be read. Held by the
+  /// table until a row of another chunk is asked for: so that the next property costs no lock.
+  @inline(never) @usableFromInline
+  final func backedColumn(_ chunk: Chunk, _ slot: Int) -> Unmanaged<Column>? {
+    if backedChunk !== chunk {
+      backedChunk = chunk
+      backedColumns = [Column?](repeating: nil, count: chunk.slotCount)
+    }
+    if let column = backedColumns[slot] { return .passUnretained(column) }
+    let column = chunk.columns[slot]
+    if column.damage != nil { return nil }
+    backedColumns[slot] = column
+    return .passUnretained(column)
+  }
 
   /// Throws unless the chunk has the slots of this entity: property reads rely on it.
   func check(_ chunk: Chunk) throws {

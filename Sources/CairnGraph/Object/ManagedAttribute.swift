@@ -106,7 +106,10 @@ extension NSManagedObject {
     if flags.rawValue != 0, !wakes() { return nil }
     let slot = table.cachedSlot(key, accepted)
     guard slot >= 0 else { return nil }
-    return Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef { $0.heldColumn(slot) }
+    let held = Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
+      $0.heldColumn(slot)
+    }
+    return held ?? table.backedColumn(chunk.unsafelyUnwrapped, slot)
   }
 
   @inline(never) @usableFromInline

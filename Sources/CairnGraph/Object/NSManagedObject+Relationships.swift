@@ -202,8 +202,11 @@ extension NSManagedObject {
     let relation = table.cachedRelation(name)
     guard relation.keySlot >= 0 else { return nil }
     // Nobody lets go of the chunk meanwhile: reading a column calls nothing.
-    let column = Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
+    let held = Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
       $0.heldColumn(Int(relation.keySlot))
+    }
+    guard let column = held ?? table.backedColumn(chunk.unsafelyUnwrapped, Int(relation.keySlot)) else {
+      return nil
     }
     let row = Int(row)
     if column._withUnsafeGuaranteedRef({ $0.isNull(row) }) { return .some(nil) }

@@ -84,7 +84,7 @@ extension NSManagedObject {
     if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
     if flags.contains(.isFault), !flags.contains(.isAwaking) { fire() }
     if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
-    return chunk?.withColumn(slot) { $0.value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { sound($0).value(Int(row)) } ?? .null
   }
 
   /// As `slotValue`, but the object stays a fault if it is one.
@@ -92,7 +92,7 @@ extension NSManagedObject {
     if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
     if chunk == nil, !flags.contains(.isDead) { loadRow() }
     if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
-    return chunk?.withColumn(slot) { $0.value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { sound($0).value(Int(row)) } ?? .null
   }
 
   /// The key in a to-one slot; negative for an unsaved destination. Fires the fault.
@@ -103,14 +103,27 @@ extension NSManagedObject {
       if case .key(let key) = value { return key }
       return nil
     }
-    return chunk?.withColumn(slot) { $0.isNull(Int(row)) ? nil : $0.integer(Int(row)) }
+    return chunk?.withColumn(slot) { sound($0).isNull(Int(row)) ? nil : $0.integer(Int(row)) }
   }
 
   /// The value that is stored, whatever was changed since; null for a new object.
   final func storedValue(_ slot: Int) -> Value {
     if flags.contains(.isDraft) { return .null }
     if chunk == nil { fire() }
-    return chunk?.withColumn(slot) { $0.value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { sound($0).value(Int(row)) } ?? .null
+  }
+
+  /// The column itself. Where it stands in for one that couldn't be read, its nulls are no values: the object
+  /// becomes one that can't be read, and the context throws why at the next fetch or save.
+  private func sound(_ column: Column) -> Column {
+    if let damage = column.damage { meet(damage) }
+    return column
+  }
+
+  @inline(never)
+  private func meet(_ damage: StoreError) {
+    flags.insert(.isInaccessible)
+    managedObjectContext?.keep(damage)
   }
 
   // MARK: Writing

@@ -39,7 +39,8 @@ public final class Chunk: Sendable {
     deleted: Bitmap?, columns: [Column]
   ) {
     precondition(
-      columns.allSatisfy { $0.count >= count } && versions.count >= count && explicitKeys?.count ?? count >= count,
+      columns.allSatisfy { $0.count >= count } && versions.count >= count
+        && explicitKeys?.count ?? count >= count,
       "a column of the chunk has fewer rows than the chunk")
     self.init(
       entity: entity, count: count, firstKey: firstKey,
@@ -56,7 +57,8 @@ public final class Chunk: Sendable {
   ) {
     // Kernels have scratch memory for so many rows and no more.
     precondition(count <= Chunk.capacity, "a chunk has \(Chunk.capacity) rows at most, not \(count)")
-    precondition(held.count == slotCount + 2, "\(held.count) columns for \(slotCount) slots, versions and keys")
+    precondition(
+      held.count == slotCount + 2, "\(held.count) columns for \(slotCount) slots, versions and keys")
     self.entity = entity
     self.count = count
     self.firstKey = firstKey
@@ -159,7 +161,9 @@ public final class Chunk: Sendable {
       return
     }
     let memory = UnsafeMutablePointer<Unmanaged<Column>?>.allocate(capacity: count)
-    for (slot, column) in held.enumerated() { (memory + slot).initialize(to: column.map { .passUnretained($0) }) }
+    for (slot, column) in held.enumerated() {
+      (memory + slot).initialize(to: column.map { .passUnretained($0) })
+    }
     first = memory
   }
 

@@ -20,6 +20,8 @@ final class ArchiveBlock: @unchecked Sendable {
   let group: UInt32
   let type: ValueType
   let zone: Zone
+  /// The slots of the same group that the values follow from.
+  let sources: [Int]
 
   private var decoded: [Column]?
   private var isUsed = false
@@ -27,8 +29,9 @@ final class ArchiveBlock: @unchecked Sendable {
   init(
     source: ArchiveSource, offset: UInt64, length: Int, table: Int, place: Int, group: UInt32,
     type: ValueType,
-    zone: Zone
+    zone: Zone, sources: [Int]
   ) {
+    self.sources = sources
     self.source = source
     self.offset = offset
     self.length = length
@@ -45,10 +48,10 @@ final class ArchiveBlock: @unchecked Sendable {
 
   /// The column of one part, which has `rows` rows. Reads the block where it isn't in memory; where that fails, a
   /// column of nulls that says why, which the source notes too.
-  func column(_ part: Int, rows: Int) -> Column {
+  func column(_ part: Int, rows: Int, in group: ArchiveGroup) -> Column {
     if let column = cached(part) { return column }
     do {
-      let columns = try source.decode(self)
+      let columns = try source.decode(self, in: group)
       guard part < columns.count, columns[part].count >= rows else {
         throw source.corrupt("block has no part \(part) of \(rows) rows", self)
       }
@@ -57,6 +60,15 @@ final class ArchiveBlock: @unchecked Sendable {
     } catch {
       return .damaged(type: type, count: rows, source.note(error, self))
     }
+  }
+
+  /// The columns of all parts, if they are in memory.
+  var cachedColumns: [Column]? {
+    let lock = source.cache.stripe(offset)
+    lock.lock()
+    defer { lock.unlock() }
+    isUsed = true
+    return decoded
   }
 
   private func cached(_ part: Int) -> Column? {
@@ -203,7 +215,7 @@ final class ArchivePart: ChunkBacking {
   func column(_ place: Int) -> Column {
     let rows = group.chunks[index].count
     if let reference = group.columns[place] {
-      return reference.block.column(reference.firstPart + index, rows: rows)
+      return reference.block.column(reference.firstPart + index, rows: rows, in: group)
     }
     return ArchivePart.ones
   }

@@ -19,6 +19,9 @@ final class ArchiveEncoder {
   private(set) var written: [(block: ArchiveBlock, columns: [Column])] = []
   /// Whether `written` is filled, for a cache.
   private let keepsColumns: Bool
+  /// By table, for each slot the relation to others by which its blocks get smaller; looked for in the first large
+  /// group, and only where files are to be smallest.
+  private var relations: [Int: [ColumnRelation?]] = [:]
 
   /// `source` is what the new blocks will be read from.
   init(
@@ -54,6 +57,24 @@ final class ArchiveEncoder {
     func needs(_ place: Int) -> Bool {
       guard stored != nil else { return true }
       return isStoredPlace.map { !$0[place] } ?? (chunk.held[place] != nil)
+    }
+
+    /// The places that have to be written: those that changed, and those whose stored values follow from one that
+    /// did.
+    var neededPlaces: [Bool] {
+      var result = (0..<chunk.slotCount + 2).map(needs)
+      guard let stored else { return result }
+      var isStable = false
+      while !isStable {
+        isStable = true
+        for (place, reference) in stored.group.columns.enumerated() where !result[place] {
+          if reference?.block.sources.contains(where: { result[$0] }) ?? false {
+            result[place] = true
+            isStable = false
+          }
+        }
+      }
+      return result
     }
 
     /// Whether the two can stand in one group: the file has the same of both, in one group, one behind the other.
@@ -96,35 +117,71 @@ final class ArchiveEncoder {
         count: item.chunk.count, firstKey: item.chunk.firstKey, lastKey: item.chunk.lastKey,
         hasDenseKeys: item.chunk.hasDenseKeys, deleted: item.chunk.deleted)
     }
+    let needed = first.neededPlaces
+    let relations = first.stored == nil ? relations(items, table, types) : []
     var columns: [ArchiveGroup.Reference?] = []
     for place in 0..<types.count + 2 {
-      if !first.needs(place), let part = first.stored {
+      if !needed[place], let part = first.stored {
         columns.append(
           part.group.columns[place].map { .init(block: $0.block, firstPart: $0.firstPart + part.index) })
       } else {
-        columns.append(try write(items, place, table, id, types).map { .init(block: $0, firstPart: 0) })
+        let relation = place < relations.count ? relations[place] : nil
+        columns.append(
+          try write(items, place, table, id, types, relation).map { .init(block: $0, firstPart: 0) })
       }
     }
     return ArchiveGroup(id: id, table: table, types: types, chunks: chunks, columns: columns)
   }
 
+  private func relations(
+    _ items: ArraySlice<Item>, _ table: Int, _ types: [ValueType]
+  ) -> [ColumnRelation?] {
+    guard encoder.effort == .smallest else { return [] }
+    if let known = relations[table] { return known }
+    // What holds for few rows may hold by chance.
+    guard items.reduce(0, { $0 + $1.chunk.count }) >= ArchiveEncoder.leastSample else { return [] }
+    let found = RelationFinder.plan(
+      types.indices.map { slot in items.map { $0.chunk.columns[slot].first($0.chunk.count) } })
+    relations[table] = found
+    return found
+  }
+
+  private static let leastSample = 1024
+
   /// Writes the columns of one place; nil where the file says them without a block.
   private func write(
-    _ items: ArraySlice<Item>, _ place: Int, _ table: Int, _ group: UInt32, _ types: [ValueType]
+    _ items: ArraySlice<Item>, _ place: Int, _ table: Int, _ group: UInt32, _ types: [ValueType],
+    _ relation: ColumnRelation?
   ) throws -> ArchiveBlock? {
     if place == types.count + 1, items.allSatisfy(\.chunk.hasDenseKeys) { return nil }
     let parts = items.map { item in (column: item.chunk.place(place), rows: item.chunk.count) }
     let zone = parts.reduce(Zone()) { $0.union($1.column.zone) }
     if place == types.count, zone.minInteger == 1, zone.maxInteger == 1 { return nil }
-    let bytes = ColumnBlock.encode(
-      parts, table: table, place: place, slotCount: types.count, group: group, encoder: encoder)
+    let columns = parts.map { $0.column.first($0.rows) }
+    var encoded = encoder.encode(columns, type: columns[0].type)
+    var sources: [Int] = []
+    if let relation {
+      let others = relation.sources.map { slot in items.map { $0.chunk.columns[slot].first($0.chunk.count) } }
+      let related = encoder.encode(columns, type: columns[0].type, relation: relation, sources: others)
+      if related.bytes.count < encoded.bytes.count {
+        encoded = related
+        sources = relation.sources
+      }
+    }
+    let bytes = ColumnBlock.bytes(
+      encoded, rows: parts.map(\.rows), table: table, place: place, slotCount: types.count, group: group)
     let block = ArchiveBlock(
       source: source, offset: sink.offset, length: bytes.count, table: table, place: place, group: group,
-      type: ArchiveTables.type(ofPlace: place, types), zone: zone)
+      type: ArchiveTables.type(ofPlace: place, types), zone: zone, sources: sources)
     try sink.append(bytes)
     if keepsColumns { written.append((block, parts.map(\.column))) }
     return block
   }
+}
+
+extension Column {
+  /// The first `count` rows. The memory of a column may have further ones, which a later chunk has put there.
+  fileprivate func first(_ count: Int) -> Column { self.count == count ? self : gathering(Array(0..<count)) }
 }
 
 extension Chunk {

@@ -94,7 +94,8 @@ extension ArchiveIndex {
     static let mayHoldNaN: UInt8 = 8
     static let laterPart: UInt8 = 16
     static let otherGroup: UInt8 = 32
-    static let all: UInt8 = 63
+    static let isRelated: UInt8 = 64
+    static let all: UInt8 = 127
   }
 
   private static func put(_ place: BlockPlace, _ writer: inout RecordWriter) {
@@ -138,12 +139,17 @@ extension ArchiveIndex {
     if zone.mayHoldNaN { flags |= Flag.mayHoldNaN }
     if reference.firstPart > 0 { flags |= Flag.laterPart }
     if block.group != group { flags |= Flag.otherGroup }
+    if !block.sources.isEmpty { flags |= Flag.isRelated }
     writer.put(flags)
     writer.put(zigzag: Int64(bitPattern: block.offset &- context.end))
     writer.put(varint: block.length)
     context.end = block.offset + UInt64(block.length)
     if reference.firstPart > 0 { writer.put(UInt8(reference.firstPart)) }
     if block.group != group { writer.put(varint: block.group) }
+    if !block.sources.isEmpty {
+      writer.put(UInt8(block.sources.count))
+      for slot in block.sources { writer.put(varint: slot) }
+    }
     if hasIntegers {
       writer.put(zigzag: zone.minInteger)
       writer.put(varint: UInt64(bitPattern: zone.maxInteger &- zone.minInteger))
@@ -333,18 +339,33 @@ extension ArchiveIndex {
     }
     let home = flags & Flag.otherGroup == 0 ? group : UInt32(try reader.count(atMost: Int(UInt32.max)))
     guard home < nextGroup else { throw reader.error("group \(home) isn't numbered yet") }
+    let sources = flags & Flag.isRelated == 0 ? [] : try sources(&reader, place, types.count)
     let zone = try zone(&reader, flags)
     if let block = blocks[offset] {
-      guard block.length == length, block.table == table, block.place == place, block.group == home else {
+      guard block.length == length, block.table == table, block.place == place, block.group == home,
+        block.sources == sources
+      else {
         throw reader.error("two blocks at \(offset)")
       }
       return .init(block: block, firstPart: firstPart)
     }
     let block = ArchiveBlock(
       source: source, offset: offset, length: length, table: table, place: place, group: home,
-      type: ArchiveTables.type(ofPlace: place, types), zone: zone)
+      type: ArchiveTables.type(ofPlace: place, types), zone: zone, sources: sources)
     blocks[offset] = block
     return .init(block: block, firstPart: firstPart)
+  }
+
+  private static func sources(_ reader: inout RecordReader, _ place: Int, _ slotCount: Int) throws -> [Int] {
+    let count = Int(try reader.integer(UInt8.self))
+    guard (1...ColumnRelation.maxSources).contains(count), place < slotCount else {
+      throw reader.error("values that follow from \(count) columns")
+    }
+    return try (0..<count).map { _ in
+      let slot = try reader.count(atMost: slotCount - 1)
+      guard slot != place else { throw reader.error("values that follow from themselves") }
+      return slot
+    }
   }
 
   private static func zone(_ reader: inout RecordReader, _ flags: UInt8) throws -> Zone {

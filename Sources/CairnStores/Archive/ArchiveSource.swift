@@ -32,8 +32,17 @@ final class ArchiveSource: Sendable {
 
   // MARK: Reading
 
-  /// The columns of a block, one a part. Throws `corrupt` and `fileSystem`.
-  func decode(_ block: ArchiveBlock) throws -> [Column] {
+  /// The columns of a block, one a part. `group` has the blocks that its values may follow from. Throws `corrupt`
+  /// and `fileSystem`.
+  func decode(_ block: ArchiveBlock, in group: ArchiveGroup) throws -> [Column] {
+    let decoder = decoders.withLock { $0.popLast() } ?? ColumnDecoder()
+    defer { decoders.withLock { $0.append(decoder) } }
+    return try decode(block, in: group, decoder, depth: 0)
+  }
+
+  private func decode(
+    _ block: ArchiveBlock, in group: ArchiveGroup, _ decoder: ColumnDecoder, depth: Int
+  ) throws -> [Column] {
     let (header, stored) = try readBlock(at: block.offset, length: block.length, kind: .columns) {
       message, at in
       corrupt(message, block, at: at)
@@ -45,9 +54,18 @@ final class ArchiveSource: Sendable {
         block)
     }
     do {
-      let decoder = decoders.withLock { $0.popLast() } ?? ColumnDecoder()
-      defer { decoders.withLock { $0.append(decoder) } }
-      return try ColumnBlock.decode(header, stored, type: block.type, decoder: decoder)
+      return try ColumnBlock.decode(header, stored, type: block.type, decoder: decoder) { slot, rows in
+        guard block.sources.contains(slot), depth < ColumnRelation.maxDepth,
+          let other = group.columns[slot]?.block, other.group == block.group
+        else { throw corrupt("its values follow from column \(slot), which they can't", block) }
+        if let known = other.cachedColumns, known.map(\.count) == rows { return known }
+        let columns = try decode(other, in: group, decoder, depth: depth + 1)
+        guard columns.map(\.count) == rows else {
+          throw corrupt("its values follow from a column of other rows", block)
+        }
+        other.keep(columns)
+        return columns
+      }
     } catch let error as RecordError {
       throw corrupt(error.message, block, at: block.offset + UInt64(BlockHeader.size + error.offset))
     }

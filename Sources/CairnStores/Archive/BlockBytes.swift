@@ -4,33 +4,33 @@ import CairnModel
 
 /// A block of columns: the number of parts and their rows, then the payload of the encodings.
 enum ColumnBlock {
-  /// Header and bytes. `parts` are one to four columns of one type with the rows that count.
-  static func encode(
-    _ parts: [(column: Column, rows: Int)], table: Int, place: Int, slotCount: Int, group: UInt32,
-    encoder: ColumnEncoder
+  /// Header and bytes of columns with `rows` rows each, one to four of them.
+  static func bytes(
+    _ encoded: EncodedBlock, rows: [Int], table: Int, place: Int, slotCount: Int, group: UInt32
   ) -> [UInt8] {
-    // The memory of a column may have rows that a later chunk has put there.
-    let columns = parts.map {
-      $0.column.count == $0.rows ? $0.column : $0.column.gathering(Array(0..<$0.rows))
-    }
-    let encoded = encoder.encode(columns, type: columns[0].type)
     var writer = RecordWriter()
-    writer.put(UInt8(parts.count))
-    for part in parts { writer.put(UInt16(part.rows)) }
+    writer.put(UInt8(rows.count))
+    for count in rows { writer.put(UInt16(count)) }
     writer.put(bytes: encoded.bytes)
     let header = BlockHeader(
       kind: .columns, codec: encoded.codec.rawValue, table: UInt16(table),
       column: ArchiveTables.number(ofPlace: place, slotCount: slotCount), group: group,
-      rows: UInt32(parts.reduce(0) { $0 + $1.rows }), rawLength: UInt32(encoded.rawLength),
+      rows: UInt32(rows.reduce(0, +)), rawLength: UInt32(encoded.rawLength),
       storedLength: UInt32(writer.bytes.count))
     return header.bytes(over: writer.bytes) + writer.bytes
   }
 
-  /// The columns of a block, one a part. Throws `RecordError`, and never allocates more than the block's size
-  /// allows.
-  static func decode(
-    _ header: BlockHeader, _ stored: [UInt8], type: ValueType, decoder: ColumnDecoder
-  ) throws -> [Column] {
+  /// What stands before a block's payload.
+  struct Prefix {
+    let codec: BlockCodec
+    /// Of each part.
+    let rows: [Int]
+    /// How many bytes it takes.
+    let length: Int
+  }
+
+  /// Throws `RecordError`.
+  static func prefix(_ header: BlockHeader, _ stored: [UInt8]) throws -> Prefix {
     var reader = RecordReader(stored)
     let count = Int(try reader.integer(UInt8.self))
     guard (1...ArchiveGroup.capacity).contains(count) else { throw reader.error("a block of \(count) parts") }
@@ -39,15 +39,27 @@ enum ColumnBlock {
       throw reader.error("parts of \(rows) rows in a block of \(header.rows)")
     }
     guard let codec = BlockCodec(rawValue: header.codec) else { throw reader.error("codec \(header.codec)") }
-    let start = reader.offset
+    return Prefix(codec: codec, rows: rows, length: reader.offset)
+  }
+
+  /// The columns of a block, one a part. `source` has the columns of a slot that its values follow from. Throws
+  /// `RecordError`, what `source` throws, and never allocates more than the block's size allows.
+  static func decode(
+    _ header: BlockHeader, _ stored: [UInt8], type: ValueType, decoder: ColumnDecoder,
+    source: (_ slot: Int, _ rows: [Int]) throws -> [Column]
+  ) throws -> [Column] {
+    let prefix = try prefix(header, stored)
     do {
-      return try stored.withUnsafeBufferPointer { buffer in
-        try decoder.decode(
-          UnsafeBufferPointer(rebasing: buffer[start...]), codec: codec, rawLength: Int(header.rawLength),
-          type: type, counts: rows)
+      return try withoutActuallyEscaping(source) { source in
+        try stored.withUnsafeBufferPointer { buffer in
+          try decoder.decode(
+            UnsafeBufferPointer(rebasing: buffer[prefix.length...]), codec: prefix.codec,
+            rawLength: Int(header.rawLength), type: type, counts: prefix.rows,
+            source: { try source($0, prefix.rows) })
+        }
       }
     } catch let error as EncodingError {
-      throw RecordError(message: "\(error)", offset: start)
+      throw RecordError(message: "\(error)", offset: prefix.length)
     }
   }
 }

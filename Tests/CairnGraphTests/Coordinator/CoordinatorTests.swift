@@ -32,7 +32,7 @@ import Testing
     #expect(store.type == NSInMemoryStoreType && store.url?.path == "/dev/null")
   }
 
-  @Test(arguments: [NSSQLiteStoreType, "Binary", ""])
+  @Test(arguments: [NSSQLiteStoreType, "Nonsense", ""])
   func `an unknown type throws 134000 and names the types there are`(type: String) throws {
     let coordinator = coordinator()
     let failure = #expect(throws: NSError.self) {
