@@ -58,7 +58,7 @@ enum ColumnBlock {
             source: { try source($0, prefix.rows) })
         }
       }
-    } catch let error as EncodingError {
+    } catch let error as PayloadError {
       throw RecordError(message: "\(error)", offset: prefix.length)
     }
   }
@@ -101,7 +101,7 @@ enum TextBlock {
           Array(try inflater.inflate(buffer, rawLength: Int(header.rawLength)))
         }
       }
-    } catch let error as EncodingError {
+    } catch let error as PayloadError {
       throw RecordError(message: "\(error)", offset: 0)
     }
   }

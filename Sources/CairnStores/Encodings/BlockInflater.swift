@@ -32,7 +32,7 @@ final class BlockInflater {
     guard input.count > 0, input.count < Int(UInt32.max), rawLength > 0, rawLength < Int(UInt32.max),
       rawLength <= 1032 * input.count + 64
     else {
-      throw EncodingError(
+      throw PayloadError(
         what: "\(input.count) bytes can't inflate to \(rawLength)", byteOffset: 0, isInflated: false)
     }
     resize(for: rawLength)
@@ -45,7 +45,7 @@ final class BlockInflater {
     let status = CZlib.inflate(stream, Z_FINISH)
     let read = input.count - Int(stream.pointee.avail_in)
     guard status == Z_STREAM_END, stream.pointee.avail_out == 0, read == input.count else {
-      throw EncodingError(
+      throw PayloadError(
         what: "the deflated bytes aren't \(rawLength) bytes exactly", byteOffset: read, isInflated: false)
     }
     return UnsafeBufferPointer(start: output, count: rawLength)

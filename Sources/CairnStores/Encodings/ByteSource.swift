@@ -16,7 +16,7 @@ struct ByteSource {
 
   var remaining: Int { count - offset }
 
-  func error(_ what: String) -> EncodingError { EncodingError(what: what, byteOffset: offset) }
+  func error(_ what: String) -> PayloadError { PayloadError(what: what, byteOffset: offset) }
 
   /// The next `length` bytes, which it steps over.
   mutating func take(_ length: Int) throws -> UnsafePointer<UInt8> {
@@ -43,7 +43,7 @@ struct ByteSource {
     let start = offset
     let value = try varint()
     guard value >= UInt64(least), limit >= 0, value <= UInt64(limit) else {
-      throw EncodingError(what: "the count \(value) isn't in \(least)...\(limit)", byteOffset: start)
+      throw PayloadError(what: "the count \(value) isn't in \(least)...\(limit)", byteOffset: start)
     }
     return Int(value)
   }

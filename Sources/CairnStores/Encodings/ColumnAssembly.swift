@@ -32,7 +32,7 @@ struct ColumnAssembly {
         nulls == nil
         ? IntegerShaper.bounds(source, count) : boundsWithoutNulls(source, start: start, count)
       if let range = type.integerRange, low <= high, low < range.lowerBound || high > range.upperBound {
-        throw EncodingError(what: "a value isn't of type \(type)", byteOffset: 0)
+        throw PayloadError(what: "a value isn't of type \(type)", byteOffset: 0)
       }
       var zone = Zone()
       zone.minInteger = low

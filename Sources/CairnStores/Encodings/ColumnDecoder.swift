@@ -14,7 +14,7 @@ package final class ColumnDecoder {
 
   /// The columns that were encoded: one for each count, in order, at the narrowest layout that holds it.
   ///
-  /// `codec`, `rawLength` and `counts` come from beside the payload and may be wrong. Throws `EncodingError`
+  /// `codec`, `rawLength` and `counts` come from beside the payload and may be wrong. Throws `PayloadError`
   /// unless the payload is one of `type` for just these rows, with nothing left over. Memory taken is bounded
   /// by `limits`, the counts, and 64 times the payload after inflating.
   ///
@@ -47,7 +47,7 @@ package final class ColumnDecoder {
     var total = 0
     for count in counts {
       guard count >= 0, count <= DecodingLimits.rows - total else {
-        throw EncodingError(what: "a block can't have these counts of rows", byteOffset: 0, isInflated: false)
+        throw PayloadError(what: "a block can't have these counts of rows", byteOffset: 0, isInflated: false)
       }
       total += count
     }
@@ -58,13 +58,13 @@ package final class ColumnDecoder {
     -> UnsafeBufferPointer<UInt8>
   {
     guard rawLength <= limits.rawLength else {
-      throw EncodingError(
+      throw PayloadError(
         what: "\(rawLength) bytes are more than the \(limits.rawLength) allowed", byteOffset: 0,
         isInflated: false)
     }
     if codec == .deflate { return try inflater.inflate(stored, rawLength: rawLength) }
     guard stored.count == rawLength else {
-      throw EncodingError(
+      throw PayloadError(
         what: "a stored payload of \(stored.count) bytes should have \(rawLength)", byteOffset: 0,
         isInflated: false)
     }
@@ -78,7 +78,7 @@ package final class ColumnDecoder {
     let byte = try source.byte()
     if byte == relationMarker { return try readRelated(type, counts, rowCount, from: &source, sources) }
     guard let form = NullForm(rawValue: byte), form != .likeSource else {
-      throw EncodingError(what: "nulls have no form \(byte)", byteOffset: source.offset - 1)
+      throw PayloadError(what: "nulls have no form \(byte)", byteOffset: source.offset - 1)
     }
     let reader = IntegerReader(scratch: scratch)
     var mask = NullMask(rowCount: rowCount, scratch: scratch)

@@ -19,7 +19,7 @@ struct HostilePayloadTests {
       }
       return true
     } catch {
-      #expect(error is EncodingError, "\(error)")
+      #expect(error is PayloadError, "\(error)")
       return false
     }
   }
@@ -105,7 +105,7 @@ struct HostilePayloadTests {
   func impossibleCounts(counts: [Int]) {
     let block = ColumnEncoder(effort: .default).encode(
       [EncodingSamples.column([.int(1)], .int64)], type: .int64)
-    #expect(throws: EncodingError.self) { try ColumnDecoder().decode(block, type: .int64, counts: counts) }
+    #expect(throws: PayloadError.self) { try ColumnDecoder().decode(block, type: .int64, counts: counts) }
   }
 
   @Test("other counts than those encoded throw, or give columns of those counts")
@@ -126,7 +126,7 @@ struct HostilePayloadTests {
     let sample = EncodingSamples.all.first { $0.name == "huge" }!
     let block = ColumnEncoder(effort: .fastest).encode(sample.parts, type: sample.type)
     let limits = DecodingLimits(rawLength: block.rawLength - 1)
-    #expect(throws: EncodingError.self) {
+    #expect(throws: PayloadError.self) {
       try ColumnDecoder(limits: limits).decode(block, type: sample.type, counts: sample.counts)
     }
     _ = try ColumnDecoder().decode(block, type: sample.type, counts: sample.counts)
@@ -149,7 +149,7 @@ struct HostilePayloadTests {
     sink.append(TextForm.lengths.rawValue)
     IntegerShaper.writeSmall(lengths, n, to: sink, scratch: scratch)
     bytes += Array(sink.buffer) + Array(repeating: 65, count: 40_000)
-    let error = #expect(throws: EncodingError.self) {
+    let error = #expect(throws: PayloadError.self) {
       try bytes.withUnsafeBufferPointer {
         try ColumnDecoder().decode($0, codec: .stored, rawLength: bytes.count, type: .string, counts: [n])
       }

@@ -114,7 +114,7 @@ struct IntegerFormTests {
     let scratch = Scratch()
     bytes.withUnsafeBufferPointer { bytes in
       var source = ByteSource(bytes)
-      #expect(throws: EncodingError.self, "a stream \(name)") {
+      #expect(throws: PayloadError.self, "a stream \(name)") {
         try IntegerReader(scratch: scratch).read(3, from: &source, into: scratch.take(Int64.self, 3))
       }
     }

@@ -88,13 +88,13 @@ struct RelationTests {
         let block = EncodedBlock(bytes: bytes, codec: .stored, rawLength: bytes.count)
         do {
           let columns = try decoder.decode(block, type: type, counts: counts) { slot in
-            guard table.indices.contains(slot) else { throw EncodingError(what: "no slot", byteOffset: 0) }
+            guard table.indices.contains(slot) else { throw PayloadError(what: "no slot", byteOffset: 0) }
             return table[slot]
           }
           #expect(columns.map(\.count) == counts)
           return true
         } catch {
-          #expect(error is EncodingError, "\(error)")
+          #expect(error is PayloadError, "\(error)")
           return false
         }
       }
@@ -117,10 +117,10 @@ struct RelationTests {
     let block = ColumnEncoder(effort: .fastest).encode(
       table[1], type: .int16, relation: ColumnRelation(.quotient(100), of: [0]), sources: [table[0]])
     let decoder = ColumnDecoder()
-    #expect(throws: EncodingError.self) { try decoder.decode(block, type: .int16, counts: counts) }
+    #expect(throws: PayloadError.self) { try decoder.decode(block, type: .int16, counts: counts) }
     for wrong in [[], [table[0][0]], Array(table[0].reversed()), table[8], table[5]] {
       if wrong.map(\.count) == counts, wrong[0].type == .int32 { continue }
-      #expect(throws: EncodingError.self) {
+      #expect(throws: PayloadError.self) {
         try decoder.decode(block, type: .int16, counts: counts) { _ in wrong }
       }
     }
@@ -161,12 +161,12 @@ struct RelationTests {
   func refusesCircles() throws {
     for circle in [[0], [1, 0], [1, 2, 0]] as [[Int?]] {
       let related = try chain(circle)
-      for slot in circle.indices { #expect(throws: EncodingError.self) { try related.columns(slot) } }
+      for slot in circle.indices { #expect(throws: PayloadError.self) { try related.columns(slot) } }
     }
     let long = try chain([nil, 0, 1, 2, 3])
-    #expect(throws: EncodingError.self) { try long.columns(4) }
+    #expect(throws: PayloadError.self) { try long.columns(4) }
     for slot in 0...3 { _ = try long.columns(slot) }
-    #expect(throws: EncodingError.self) { try long.columns(4) }
+    #expect(throws: PayloadError.self) { try long.columns(4) }
   }
 
   // MARK: Finding

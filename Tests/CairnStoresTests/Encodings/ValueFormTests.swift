@@ -47,7 +47,7 @@ struct ValueFormTests {
   func wrongValues(type: ValueType, bytes: [UInt8]) {
     let payload = ValueFormTests.head + bytes
     let block = EncodedBlock(bytes: payload, codec: .stored, rawLength: payload.count)
-    #expect(throws: EncodingError.self) { try ColumnDecoder().decode(block, type: type, counts: [2]) }
+    #expect(throws: PayloadError.self) { try ColumnDecoder().decode(block, type: type, counts: [2]) }
   }
 
   @Test(
@@ -58,7 +58,7 @@ struct ValueFormTests {
     ] as [[UInt8]])
   func wrongNulls(payload: [UInt8]) {
     let block = EncodedBlock(bytes: payload, codec: .stored, rawLength: payload.count)
-    #expect(throws: EncodingError.self) { try ColumnDecoder().decode(block, type: .int32, counts: [2]) }
+    #expect(throws: PayloadError.self) { try ColumnDecoder().decode(block, type: .int32, counts: [2]) }
   }
 
   @Test("the example that the specification takes apart has the values that it says")
@@ -82,7 +82,7 @@ struct ValueFormTests {
   func inBandIsForIntegers() throws {
     let payload: [UInt8] = [4, 0, 1, 0]
     let block = EncodedBlock(bytes: payload, codec: .stored, rawLength: payload.count)
-    #expect(throws: EncodingError.self) { try ColumnDecoder().decode(block, type: .double, counts: [2]) }
+    #expect(throws: PayloadError.self) { try ColumnDecoder().decode(block, type: .double, counts: [2]) }
     #expect(try ColumnDecoder().decode(block, type: .int32, counts: [2])[0].nullCount == 2)
   }
 

@@ -11,7 +11,7 @@ struct IntegerReader {
     if n == 0 { return }
     let byte = try source.byte()
     guard let kind = IntegerStreamKind(rawValue: byte), depth <= IntegerStreamKind.depth else {
-      throw EncodingError(
+      throw PayloadError(
         what: depth > IntegerStreamKind.depth
           ? "streams are nested too deep" : "no stream is of kind \(byte)",
         byteOffset: source.offset - 1)
@@ -40,7 +40,7 @@ struct IntegerReader {
     var largest: UInt64 = 0
     for i in 0..<n { largest = max(largest, UInt64(bitPattern: out[i])) }
     guard n == 0 || largest < UInt64(limit) else {
-      throw EncodingError(what: "an index isn't below \(limit)", byteOffset: start)
+      throw PayloadError(what: "an index isn't below \(limit)", byteOffset: start)
     }
   }
 

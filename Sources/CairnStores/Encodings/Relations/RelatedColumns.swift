@@ -32,14 +32,14 @@ package final class RelatedColumns {
     self.block = block
   }
 
-  /// The columns of a slot. Throws `EncodingError` where slots follow from each other in a circle, or in a
+  /// The columns of a slot. Throws `PayloadError` where slots follow from each other in a circle, or in a
   /// chain longer than `ColumnRelation.maxDepth`.
   package func columns(_ slot: Int) throws -> [Column] { try decode(slot).columns }
 
   private func decode(_ slot: Int) throws -> (columns: [Column], depth: Int) {
     if let known = decoded[slot] { return known }
     guard !underWay.contains(slot), underWay.count <= ColumnRelation.maxDepth else {
-      throw EncodingError(what: "slot \(slot) follows from too many others, or from itself", byteOffset: 0)
+      throw PayloadError(what: "slot \(slot) follows from too many others, or from itself", byteOffset: 0)
     }
     underWay.append(slot)
     defer { underWay.removeLast() }
@@ -51,7 +51,7 @@ package final class RelatedColumns {
       let (columns, sourceDepth) = try self.decode(source)
       depth = max(depth, sourceDepth + 1)
       guard depth <= ColumnRelation.maxDepth else {
-        throw EncodingError(what: "slot \(slot) follows from too many others", byteOffset: 0)
+        throw PayloadError(what: "slot \(slot) follows from too many others", byteOffset: 0)
       }
       return columns
     }

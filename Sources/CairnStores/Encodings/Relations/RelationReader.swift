@@ -15,14 +15,14 @@ struct RelationReader {
     let start = bytes.offset
     let relation = try header(from: &bytes)
     guard RelationWriter.canPredict(type, by: relation.kind) else {
-      throw EncodingError(what: "\(type) can't be predicted like this", byteOffset: start)
+      throw PayloadError(what: "\(type) can't be predicted like this", byteOffset: start)
     }
     let sources = try relation.sources.map { slot in
       let columns = try source(slot)
       guard columns.map(\.count) == counts, let type = columns.first?.type,
         RelationWriter.canRead(type, for: relation.kind), columns.allSatisfy({ $0.type == type })
       else {
-        throw EncodingError(what: "slot \(slot) can't be what this one is predicted from", byteOffset: start)
+        throw PayloadError(what: "slot \(slot) can't be what this one is predicted from", byteOffset: start)
       }
       return BlockRows(columns, scratch: scratch)
     }
@@ -84,7 +84,7 @@ struct RelationReader {
       try reader.readIndexes(count, below: rowCount, from: &bytes, into: rows)
       mask.set(like: sources[index].nullBits, except: rows, count)
     case .inBand, nil:
-      throw EncodingError(what: "nulls have no form \(byte) here", byteOffset: bytes.offset - 1)
+      throw PayloadError(what: "nulls have no form \(byte) here", byteOffset: bytes.offset - 1)
     }
     return mask
   }

@@ -83,7 +83,7 @@ struct DecimalReader {
     try reader.read(n, from: &source, into: high)
     for i in 0..<n {
       guard Int8(exactly: exponents[i]) != nil, flags[i] & DecimalFields.lengthMask <= DecimalFields.maxLength
-      else { throw EncodingError(what: "a value is no decimal", byteOffset: start) }
+      else { throw PayloadError(what: "a value is no decimal", byteOffset: start) }
     }
     for stream in [exponents, flags, low, high] { assembly.mask.expand(stream, filler: 0) }
     return assembly.parts { start, count, nulls in

@@ -144,7 +144,7 @@ struct FloatingReader {
     for row in 0..<assembly.rowCount {
       if isWhole { values[row] = ScaledDecimals.pattern(values[row], 1, isFloat: isFloat) }
       guard !isFloat || UInt64(bitPattern: values[row]) <= UInt64(UInt32.max) else {
-        throw EncodingError(what: "a float has more than 32 bits", byteOffset: 0)
+        throw PayloadError(what: "a float has more than 32 bits", byteOffset: 0)
       }
     }
     return columns(values, assembly)
@@ -155,7 +155,7 @@ struct FloatingReader {
   ) throws {
     let byte = try source.byte()
     guard let form = FloatingForm(rawValue: byte) else {
-      throw EncodingError(what: "doubles have no form \(byte)", byteOffset: source.offset - 1)
+      throw PayloadError(what: "doubles have no form \(byte)", byteOffset: source.offset - 1)
     }
     let start = source.offset
     switch form {
@@ -166,7 +166,7 @@ struct FloatingReader {
     var bits: UInt64 = 0
     for i in 0..<n { bits |= UInt64(bitPattern: out[i]) }
     guard bits <= UInt64(UInt32.max) else {
-      throw EncodingError(what: "a float has more than 32 bits", byteOffset: start)
+      throw PayloadError(what: "a float has more than 32 bits", byteOffset: start)
     }
   }
 
@@ -175,7 +175,7 @@ struct FloatingReader {
   ) throws {
     let exponent = Int(try source.byte())
     guard PowersOfTen.exponents.contains(exponent) else {
-      throw EncodingError(what: "10^\(exponent) is no scale", byteOffset: source.offset - 1)
+      throw PayloadError(what: "10^\(exponent) is no scale", byteOffset: source.offset - 1)
     }
     let count = try source.count(upTo: n)
     let rows = reader.scratch.take(Int64.self, count)

@@ -133,7 +133,7 @@ extension TextReader {
     var itemCount = 0
     for i in 0..<n {
       guard counts[i] >= 1, counts[i] <= Int64(source.count - itemCount) else {
-        throw EncodingError(what: "entries have no items, or more than there are bytes", byteOffset: start)
+        throw PayloadError(what: "entries have no items, or more than there are bytes", byteOffset: start)
       }
       itemCount += Int(counts[i])
     }

@@ -40,7 +40,7 @@ struct TextReader {
     case .separated: return try readSeparated(n, room: room, from: &source)
     case .fronts where !isInner: return try readFronts(n, room: room, from: &source)
     case .items where !isInner: return try readItems(n, room: room, from: &source)
-    default: throw EncodingError(what: "a list has no form \(byte) here", byteOffset: source.offset - 1)
+    default: throw PayloadError(what: "a list has no form \(byte) here", byteOffset: source.offset - 1)
     }
   }
 
@@ -87,12 +87,12 @@ struct TextReader {
     let limit = TextReader.expansionLimit(source.count)
     for i in 0..<n {
       guard shared[i] >= 0, shared[i] <= previous else {
-        throw EncodingError(what: "an entry shares more than the one before has", byteOffset: start)
+        throw PayloadError(what: "an entry shares more than the one before has", byteOffset: start)
       }
       previous = shared[i] + rest.lengths[i]
       byteCount += Int(previous)
       guard byteCount <= limit else {
-        throw EncodingError(what: "a list grows to more than \(limit) bytes", byteOffset: start)
+        throw PayloadError(what: "a list grows to more than \(limit) bytes", byteOffset: start)
       }
     }
     var place = reader.scratch.take(UInt8.self, byteCount)

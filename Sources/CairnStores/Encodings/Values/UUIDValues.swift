@@ -113,7 +113,7 @@ struct UUIDReader {
   private func readValues(_ n: Int, from source: inout ByteSource, into out: UnsafeMutableRawPointer) throws {
     let byte = try source.byte()
     guard let form = UUIDForm(rawValue: byte) else {
-      throw EncodingError(what: "UUIDs have no form \(byte)", byteOffset: source.offset - 1)
+      throw PayloadError(what: "UUIDs have no form \(byte)", byteOffset: source.offset - 1)
     }
     switch form {
     case .plain: out.copyMemory(from: try source.take(16 * n), byteCount: 16 * n)
