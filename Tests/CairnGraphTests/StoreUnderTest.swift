@@ -25,6 +25,12 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
+  /// Of many random runs all for the store in memory, and each tenth for one in a file, which takes as long for them:
+  /// what differs between the two is below contexts, and is tried there.
+  func some<Run>(of runs: [Run]) -> [Run] {
+    self == .memory ? runs : runs.enumerated().filter { $0.offset.isMultiple(of: 10) }.map(\.element)
+  }
+
   /// Adds a new store of this kind.
   @discardableResult
   func add(to coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentStore {

@@ -320,7 +320,7 @@ private final class RandomResultsRun {
     "Tables driven by any form of changes show what a fetch finds", arguments: StoreUnderTest.allCases,
     batches)
   func equalsFetch(_ store: StoreUnderTest, _ seeds: ClosedRange<UInt64>) throws {
-    for seed in seeds {
+    for seed in store.some(of: Array(seeds)) {
       let fault = try RandomResultsRun(seed, store).run(6)
       if let fault {
         Issue.record("CAIRN_SEED=\(seed): \(fault)")
