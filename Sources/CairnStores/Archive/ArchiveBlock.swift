@@ -49,10 +49,11 @@ final class ArchiveBlock: @unchecked Sendable {
   /// The column of one part, which has `rows` rows. Reads the block where it isn't in memory; where that fails, a
   /// column of nulls that says why, which the source notes too.
   func column(_ part: Int, rows: Int, in group: ArchiveGroup) -> Column {
-    if let column = cached(part) { return column }
+    // Two chunks of a damaged file may say that they have different rows of one part.
+    if let column = cached(part), column.count >= rows { return column }
     do {
       let columns = try source.decode(self, in: group)
-      guard part < columns.count, columns[part].count >= rows else {
+      guard part < columns.count, columns[part].count == rows else {
         throw source.corrupt("block has no part \(part) of \(rows) rows", self)
       }
       keep(columns)
@@ -213,11 +214,16 @@ final class ArchivePart: ChunkBacking {
   }
 
   func column(_ place: Int) -> Column {
-    let rows = group.chunks[index].count
-    if let reference = group.columns[place] {
-      return reference.block.column(reference.firstPart + index, rows: rows, in: group)
-    }
-    return ArchivePart.ones
+    let info = group.chunks[index]
+    guard let reference = group.columns[place] else { return ArchivePart.ones }
+    let block = reference.block
+    let column = block.column(reference.firstPart + index, rows: info.count, in: group)
+    guard place == group.types.count + 1, column.damage == nil else { return column }
+    // Rows are found by the keys that the footer says.
+    if column.integer(0) == info.firstKey, column.integer(info.count - 1) == info.lastKey { return column }
+    return .damaged(
+      type: column.type, count: info.count,
+      block.source.note(block.source.corrupt("the keys aren't those that the footer says", block), block))
   }
 
   func type(of slot: Int) -> ValueType { group.types[slot] }

@@ -8,7 +8,7 @@ struct ArchiveCopy {
   let fileSystem: any FileSystem
   let path: String
   var effort = EncodingEffort.default
-  var created = Int64(Date().timeIntervalSince1970 * 1000)
+  var clock: @Sendable () -> Date = { Date() }
 
   /// What there is to write besides tables.
   struct Identity {
@@ -24,17 +24,18 @@ struct ArchiveCopy {
   func write(_ snapshot: TableSnapshot, _ identity: Identity) throws {
     try AtomicReplacement.replace(path, on: fileSystem) { replacement in
       let uuid = identity.metadata.uuid
+      let now = clock().millisecondsSince1970
       let sink = ReplacementSink(replacement)
       let source = ArchiveSource(
         file: nil, path: path, uuid: uuid, schema: snapshot.schema, cacheBudget: 0)
-      try sink.append(ArchiveHeader(uuid: uuid, created: created).bytes)
+      try sink.append(ArchiveHeader(uuid: uuid, created: now).bytes)
       try sink.append([UInt8](repeating: 0, count: Int(CommitSlot.end) - ArchiveHeader.size))
       let schema = try put(.schema, try identity.schema.json, sink)
       let metadata = try put(.metadata, try ArchivedMetadata(identity.metadata).json, sink)
       let encoder = ArchiveEncoder(
         to: sink, source: source, effort: effort, nextGroup: 0, keepsColumns: false)
       var index = ArchiveIndex(
-        generation: identity.generation, time: Int64(Date().timeIntervalSince1970 * 1000), nextGroup: 0,
+        generation: identity.generation, time: now, nextGroup: 0,
         schema: schema, metadata: metadata, nextKeys: identity.nextKeys, nextJoinKeys: identity.nextJoinKeys,
         tables: [[ArchiveGroup]](repeating: [], count: ArchiveTables.count(snapshot.schema)))
       for table in index.tables.indices {
@@ -47,12 +48,12 @@ struct ArchiveCopy {
         generation: UInt64(identity.generation), fileLength: sink.offset + UInt64(ArchiveTrailer.size),
         footerOffset: place.offset, footerLength: UInt32(place.length))
       try sink.append(ArchiveTrailer(slot: slot, uuid: uuid).bytes)
-      try replacement.overwrite(slot.bytes, at: CommitSlot.offsets[0])
+      try replacement.overwrite(slot.bytes + slot.bytes, at: CommitSlot.offsets[0])
     }
   }
 
   private func put(_ kind: BlockHeader.Kind, _ text: [UInt8], _ sink: ReplacementSink) throws -> BlockPlace {
-    let bytes = TextBlock.encode(kind, text, level: 9)
+    let bytes = try TextBlock.encode(kind, text, level: 9)
     let place = BlockPlace(offset: sink.offset, length: bytes.count)
     try sink.append(bytes)
     return place
@@ -80,6 +81,11 @@ struct ArchiveCopy {
     try flush(true)
     return result
   }
+}
+
+extension Date {
+  /// As files have it.
+  var millisecondsSince1970: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 }
 
 extension Chunk {

@@ -10,8 +10,10 @@ struct ArchiveContents {
   let header: ArchiveHeader
   /// The state that was opened.
   let slot: CommitSlot
-  /// Which of the two places has it; nil where both are damaged or older, and the trailer told.
+  /// Which of the two places has it; nil where the trailer told.
   let slotNumber: Int?
+  /// The places that have to be written again.
+  let damagedSlots: [Int]
   let schema: ArchivedSchema
   let metadata: StoreMetadata
   let index: ArchiveIndex
@@ -33,10 +35,11 @@ struct ArchiveFile {
   ///
   /// `cacheBudget` is in bytes; `damage` counts what can't be read later.
   func open(cacheBudget: Int, damage: DamageLog = DamageLog()) throws -> ArchiveContents {
-    let size = try file.information().size
     let start = try file.bytes(Int(CommitSlot.end), at: 0)
     let header = try header(start)
-    let (slot, number) = try newest(start, header, size)
+    // After the slots: a save that ends in between makes the file longer than they say, never shorter.
+    let size = try file.information().size
+    let (slot, number, damagedSlots) = try newest(start, header, size)
     guard slot.fileLength <= size else {
       throw corrupt(
         "the file has \(size) bytes, and its newest commit wrote it up to \(slot.fileLength): it was cut off",
@@ -50,20 +53,28 @@ struct ArchiveFile {
     let schemaPlace = try rethrow(place) { try ArchiveIndex.schemaPlace(text, end: place.offset) }
     let schemaText = try self.text(schemaPlace, .schema, bare)
     let archived = try rethrow(schemaPlace) { try ArchivedSchema(json: schemaText) }
-    let schema = try rethrow(schemaPlace) { try archived.schema }
+    let schema = try rethrow(schemaPlace) {
+      let schema = try archived.schema
+      try ArchiveTables.check(schema)
+      return schema
+    }
     let source = ArchiveSource(
       file: file, path: path, uuid: header.uuid, schema: schema, cacheBudget: cacheBudget, damage: damage)
     let (index, footers) = try index(text, place, source)
-    guard index.generation == Int64(clamping: slot.generation) else {
+    guard Int64(exactly: slot.generation) == index.generation else {
       throw corrupt("the footer is of commit \(index.generation), not \(slot.generation)", place.offset)
     }
     let metadataText = try self.text(index.metadata, .metadata, source)
     let metadata = try rethrow(index.metadata) {
       try ArchivedMetadata.read(json: metadataText, type: ArchiveStore.traits.type)
     }
+    guard metadata.uuid == header.uuid else {
+      throw corrupt("the metadata is of the archive \(metadata.uuid)", index.metadata.offset)
+    }
     return ArchiveContents(
-      source: source, header: header, slot: slot, slotNumber: number, schema: archived, metadata: metadata,
-      index: index, footers: footers, unfinished: size - slot.fileLength)
+      source: source, header: header, slot: slot, slotNumber: number, damagedSlots: damagedSlots,
+      schema: archived, metadata: metadata, index: index, footers: footers, unfinished: size - slot.fileLength
+    )
   }
 
   private func header(_ start: [UInt8]) throws -> ArchiveHeader {
@@ -81,30 +92,32 @@ struct ArchiveFile {
   /// is asked, because the newest commit may be the one that the damaged slot named.
   private func newest(
     _ start: [UInt8], _ header: ArchiveHeader, _ size: UInt64
-  ) throws -> (slot: CommitSlot, number: Int?) {
+  ) throws -> (slot: CommitSlot, number: Int?, damaged: [Int]) {
     var found: [(slot: CommitSlot, number: Int)] = []
-    var damaged: UInt64?
+    var damaged: [Int] = []
     for (number, offset) in CommitSlot.offsets.enumerated() {
       let from = Int(offset)
       guard from + CommitSlot.size <= start.count else {
         throw corrupt("the file ends before its commit slots do", UInt64(start.count))
       }
-      let bytes = start[from..<from + CommitSlot.size]
-      if let slot = CommitSlot(bytes) {
+      if let slot = CommitSlot(start[from..<from + CommitSlot.size]) {
         found.append((slot, number))
-      } else if !bytes.allSatisfy({ $0 == 0 }) {
-        damaged = offset
+      } else {
+        damaged.append(number)
       }
     }
     let best = found.max { $0.slot.generation < $1.slot.generation }
-    guard let damaged else {
-      guard let best else { throw corrupt("no commit was ever finished", CommitSlot.offsets[0]) }
-      return best
+    if found.count == 2, found[0].slot.generation == found[1].slot.generation, found[0].slot != found[1].slot
+    {
+      throw corrupt("the two commit slots say different things of one commit", CommitSlot.offsets[1])
     }
+    guard let firstDamaged = damaged.first else { return (best!.slot, best!.number, []) }
     if let end = try trailer(endingAt: size, header), end.generation >= best?.slot.generation ?? 0 {
-      return (end, best.flatMap { $0.slot == end ? $0.number : nil })
+      return (end, best.flatMap { $0.slot == end ? $0.number : nil }, damaged)
     }
-    throw corrupt("the commit slot is damaged, and the end of the file doesn't say what it said", damaged)
+    throw corrupt(
+      "the commit slot is damaged, and the end of the file doesn't say what it said",
+      CommitSlot.offsets[firstDamaged])
   }
 
   private func trailer(endingAt end: UInt64, _ header: ArchiveHeader) throws -> CommitSlot? {
@@ -141,10 +154,13 @@ struct ArchiveFile {
       let footer = try rethrow(place) {
         try ArchiveIndex.read(text, source: source, end: place.offset, blocks: &blocks)
       }
+      if let newer = chain.last?.footer.index, newer.generation <= footer.index.generation {
+        throw corrupt("a footer builds on one that isn't older", place.offset)
+      }
       chain.append((footer, place))
       guard let previous = footer.previous else { break }
       // Each comes before the one that names it, so the chain ends.
-      guard chain.count <= ArchiveFile.longestChain else {
+      guard chain.count < ArchiveFile.longestChain else {
         throw corrupt("more than \(ArchiveFile.longestChain) footers hang together", place.offset)
       }
       place = previous
@@ -152,7 +168,7 @@ struct ArchiveFile {
     }
     var index = chain[0].footer.index
     for (footer, place) in chain.reversed() { try rethrow(place) { try index.apply(footer.splices) } }
-    try rethrow(chain[0].place) { try index.checkOrder() }
+    try rethrow(chain[0].place) { try index.checkKeys(source.schema) }
     return (index, chain.map(\.place))
   }
 
@@ -187,7 +203,7 @@ extension ArchiveIndex {
     if try reader.integer(UInt8.self) == 1 { _ = (try reader.varint(), try reader.varint()) }
     _ = (try reader.varint(), try reader.zigzag(), try reader.varint())
     let offset = try reader.varint()
-    let length = try reader.count(atMost: Int(UInt32.max))
+    let length = try reader.count(atMost: Int(UInt32.max) + BlockHeader.size)
     let (last, overflow) = offset.addingReportingOverflow(UInt64(length))
     guard offset >= CommitSlot.end, !overflow, last <= end else {
       throw reader.error("a schema of \(length) bytes at \(offset), where none can be")

@@ -221,15 +221,23 @@ extension ArchiveIndex {
     }
   }
 
-  /// Throws unless the keys of each table ascend.
-  func checkOrder() throws {
-    for groups in tables {
+  /// Throws unless the keys of each table ascend, and were reserved.
+  func checkKeys(_ schema: Schema) throws {
+    for (table, groups) in tables.enumerated() {
       var last: Int64 = 0
       for group in groups {
         guard let first = group.chunks.first, first.firstKey > last else {
           throw RecordError(message: "the keys of a table don't ascend", offset: 0)
         }
         last = group.chunks.last!.lastKey
+      }
+      let entityCount = schema.entities.count
+      let next =
+        table < entityCount
+        ? nextKeys[schema.entities[table].root.index] : nextJoinKeys[table - entityCount]
+      guard last < next else {
+        throw RecordError(
+          message: "the key \(last) is used, and \(next) is said to be the next one", offset: 0)
       }
     }
   }
@@ -310,8 +318,11 @@ extension ArchiveIndex {
     context.lastKey = lastKey
     var deleted: Bitmap?
     if flags & Flag.hasDeleted != 0 {
-      let bitmap = Bitmap(bytes: try reader.take((count + 7) / 8), rows: count)
-      guard bitmap.setCount > 0, bitmap.setCount < count else {
+      let bytes = try reader.take((count + 7) / 8)
+      let bitmap = Bitmap(bytes: bytes, rows: count)
+      guard bitmap.setCount > 0, bitmap.setCount < count,
+        count % 8 == 0 || bytes.last! >> UInt8(count % 8) == 0
+      else {
         throw reader.error("\(bitmap.setCount) of \(count) rows are deleted")
       }
       deleted = bitmap

@@ -82,7 +82,7 @@ struct ArchiveHeader: Equatable {
   }
 }
 
-/// One of the two places that name the newest commit. They are written in turn.
+/// One of the two places that name the newest commit. Both are there from the beginning, and are written in turn.
 struct CommitSlot: Equatable {
   static let size = 64
   static let magic: UInt32 = 0x3154_4D43  // "CMT1"
@@ -252,7 +252,7 @@ struct BlockHeader: Equatable {
   }
 }
 
-/// zlib's CRC-32 (COM-18).
+/// zlib's CRC-32 (COM-40).
 enum Checksum {
   static func crc32(_ bytes: some Collection<UInt8>, after start: UInt32 = 0) -> UInt32 {
     let whole = bytes.withContiguousStorageIfAvailable { buffer in

@@ -54,7 +54,7 @@ final class ArchiveSource: Sendable {
         block)
     }
     do {
-      return try ColumnBlock.decode(header, stored, type: block.type, decoder: decoder) { slot, rows in
+      let columns = try ColumnBlock.decode(header, stored, type: block.type, decoder: decoder) { slot, rows in
         guard block.sources.contains(slot), depth < ColumnRelation.maxDepth,
           let other = group.columns[slot]?.block, other.group == block.group
         else { throw corrupt("its values follow from column \(slot), which they can't", block) }
@@ -66,8 +66,30 @@ final class ArchiveSource: Sendable {
         other.keep(columns)
         return columns
       }
+      for column in columns { try check(column, block) }
+      return columns
     } catch let error as RecordError {
       throw corrupt(error.message, block, at: block.offset + UInt64(BlockHeader.size + error.offset))
+    }
+  }
+
+  /// Throws `RecordError` for values that can't stand in this place, or aren't in the bounds that the footer says.
+  private func check(_ column: Column, _ block: ArchiveBlock) throws {
+    guard block.zone.encloses(column.zone) else {
+      throw RecordError(message: "values are outside of the bounds that the footer says", offset: 0)
+    }
+    let slotCount = types(block.table).count
+    let isLink = block.table >= schema.entities.count && block.place <= JoinSlot.target
+    guard isLink || block.place >= slotCount else { return }
+    guard column.nullCount == 0 else {
+      throw RecordError(message: "a key or a version is null", offset: 0)
+    }
+    guard column.zone.minInteger > 0 else {
+      throw RecordError(message: "a key or a version isn't positive", offset: 0)
+    }
+    guard block.place == slotCount + 1 else { return }
+    for row in 1..<max(column.count, 1) where column.integer(row) <= column.integer(row - 1) {
+      throw RecordError(message: "keys don't ascend", offset: 0)
     }
   }
 
@@ -122,8 +144,30 @@ final class ArchiveSource: Sendable {
     "restore the file from a copy, or save what is readable with: cairn salvage"
 }
 
+extension Zone {
+  /// Whether no value that is in the bounds of `other` is outside of these.
+  fileprivate func encloses(_ other: Zone) -> Bool {
+    (other.minInteger > other.maxInteger
+      || minInteger <= other.minInteger && maxInteger >= other.maxInteger)
+      && (other.minDouble > other.maxDouble || minDouble <= other.minDouble && maxDouble >= other.maxDouble)
+      && (mayHoldNaN || !other.mayHoldNaN)
+  }
+}
+
 /// Tables as archives number them: first the entities, then the joins.
 enum ArchiveTables {
+  /// How many tables a file may have, and slots a table: the two highest numbers of columns mean something else.
+  static let limit = 65_536
+  static let slotLimit = 65_534
+
+  /// Throws `RecordError` for a schema that has more of something than fits the file's numbers.
+  static func check(_ schema: Schema) throws {
+    guard count(schema) <= limit, schema.entities.allSatisfy({ $0.slots.count <= slotLimit }) else {
+      throw RecordError(
+        message: "an archive has \(limit) tables and \(slotLimit) columns a table at most", offset: 0)
+    }
+  }
+
   static func count(_ schema: Schema) -> Int { schema.entities.count + schema.joins.count }
 
   static func types(_ table: Int, _ schema: Schema) -> [ValueType] {

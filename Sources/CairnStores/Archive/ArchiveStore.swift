@@ -18,6 +18,8 @@ public final class ArchiveStore: PersistentStore {
     /// How many bytes of decoded columns stay in memory that nobody holds.
     public var cacheBudget = 256 << 20
     public var history = HistoryPolicy.none
+    /// A whole footer shorter than this, in bytes, is written with each save.
+    package var leastFooter = 1024
 
     public init() {}
   }
@@ -53,6 +55,7 @@ public final class ArchiveStore: PersistentStore {
   private let options: Options
   private let lock: LockFile?
   private let damage: DamageLog
+  private let clock: @Sendable () -> Date
   private let entries: Lock<(value: StoreMetadata, isChanged: Bool)>
   /// nil when read-only or closed. Only touched under the engine's write lock.
   private let writing: Lock<ArchiveWriter?>
@@ -69,9 +72,10 @@ public final class ArchiveStore: PersistentStore {
     try self.init(at: path, model: model, options: options, fileSystem: POSIXFileSystem.shared, clock: clock)
   }
 
+  /// `uuid` is what a new archive gets.
   package init(
     at path: String, model: Model, options: Options, fileSystem: any FileSystem,
-    clock: @escaping @Sendable () -> Date = { Date() }
+    clock: @escaping @Sendable () -> Date = { Date() }, uuid: UUID = UUID()
   ) throws {
     let path = try fileSystem.resolve(path)
     let damage = DamageLog()
@@ -80,7 +84,9 @@ public final class ArchiveStore: PersistentStore {
       lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
       try AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
       if try fileSystem.information(path) == nil {
-        try ArchiveStore.create(path, model, options, fileSystem)
+        let copy = ArchiveCopy(
+          fileSystem: fileSystem, path: path, effort: options.profile.effort, clock: clock)
+        try ArchiveStore.create(copy, model, uuid)
       }
     }
     let file = try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
@@ -101,28 +107,39 @@ public final class ArchiveStore: PersistentStore {
     self.options = options
     self.lock = lock
     self.damage = damage
+    self.clock = clock
     archivedSchema = contents.schema
     entries = Lock((contents.metadata, false))
-    let writer =
-      options.isReadOnly
-      ? nil : try ArchiveWriter(contents, file: file, effort: options.profile.effort)
-    writing = Lock(writer)
+    let writerOptions = ArchiveStore.writerOptions(options, clock)
+    writing = Lock(
+      options.isReadOnly ? nil : try ArchiveWriter(contents, file: file, options: writerOptions))
     engine = TableEngine(
       schema: model.schema, history: options.history, clock: clock,
       beginning: ArchiveStore.beginning(contents, damage))
   }
 
-  private static func create(
-    _ path: String, _ model: Model, _ options: Options, _ fileSystem: any FileSystem
-  ) throws {
+  private static func writerOptions(
+    _ options: Options, _ clock: @escaping @Sendable () -> Date
+  ) -> ArchiveWriter.Options {
+    .init(effort: options.profile.effort, leastFooter: options.leastFooter, clock: clock)
+  }
+
+  private static func create(_ copy: ArchiveCopy, _ model: Model, _ uuid: UUID) throws {
+    let archivedSchema = ArchivedSchema(model.schema, model: model.source)
+    do {
+      try archivedSchema.checkSize()
+      try ArchiveTables.check(model.schema)
+    } catch let error as RecordError {
+      throw StoreError(.unsupportedRequest, error.message, file: copy.path)
+    }
     let metadata = StoreMetadata(
-      uuid: UUID(), type: traits.type, versionHashes: model.versionHashes,
+      uuid: uuid, type: traits.type, versionHashes: model.versionHashes,
       versionIdentifiers: model.versionIdentifiers)
-    let nobody = TableSnapshot(empty: model.schema, engine: ObjectIdentifier(fileSystem as AnyObject))
-    try ArchiveCopy(fileSystem: fileSystem, path: path, effort: options.profile.effort).write(
+    let nobody = TableSnapshot(empty: model.schema, engine: ObjectIdentifier(copy.fileSystem as AnyObject))
+    try copy.write(
       nobody,
       .init(
-        schema: ArchivedSchema(model.schema, model: model.source), metadata: metadata, generation: 0,
+        schema: archivedSchema, metadata: metadata, generation: 0,
         nextKeys: model.schema.entities.map { _ in 1 }, nextJoinKeys: model.schema.joins.map { _ in 1 }))
   }
 
@@ -132,7 +149,7 @@ public final class ArchiveStore: PersistentStore {
   }
 
   /// The tables as a file has them.
-  private static func beginning(_ contents: ArchiveContents, _ damage: DamageLog) -> TableEngine.Beginning {
+  static func beginning(_ contents: ArchiveContents, _ damage: DamageLog) -> TableEngine.Beginning {
     let schema = contents.source.schema
     let tables = contents.index.tables.indices.map { table -> Table? in
       guard ArchiveTables.isStored(table, schema) else { return nil }
@@ -286,7 +303,8 @@ public final class ArchiveStore: PersistentStore {
     _ commit: TableEngine.Unpublished, _ old: ArchiveWriter
   ) throws -> (writer: ArchiveWriter, snapshot: TableSnapshot) {
     let metadata = entries.withLock { $0.value }
-    try ArchiveCopy(fileSystem: fileSystem, path: path, effort: options.profile.effort).write(
+    let copy = ArchiveCopy(fileSystem: fileSystem, path: path, effort: options.profile.effort, clock: clock)
+    try copy.write(
       commit.new,
       .init(
         schema: archivedSchema, metadata: metadata, generation: commit.new.generation.number,
@@ -294,7 +312,8 @@ public final class ArchiveStore: PersistentStore {
     let file = try fileSystem.open(path, .readWrite)
     let contents = try ArchiveFile(file: file, path: path).open(
       cacheBudget: options.cacheBudget, damage: damage)
-    let writer = try ArchiveWriter(contents, file: file, effort: options.profile.effort)
+    let writer = try ArchiveWriter(
+      contents, file: file, options: ArchiveStore.writerOptions(options, clock))
     entries.withLock { $0.isChanged = false }
     let beginning = ArchiveStore.beginning(contents, damage)
     var tables: [Int: Table] = [:]

@@ -10,8 +10,9 @@ import Foundation
 final class ArchiveWriter {
   private let file: any OpenFile
   private let path: String
+  private let options: Options
   let source: ArchiveSource
-  let effort: EncodingEffort
+  var effort: EncodingEffort { options.effort }
   private(set) var index: ArchiveIndex
   private var slot: CommitSlot
   private var slotNumber: Int
@@ -27,24 +28,33 @@ final class ArchiveWriter {
   /// Why nothing can be written any more; nil while something can.
   private var poison: StoreError?
 
-  init(_ contents: ArchiveContents, file: any OpenFile, effort: EncodingEffort) throws {
+  /// How to write.
+  struct Options {
+    var effort: EncodingEffort
+    /// A whole footer shorter than this, in bytes, is written with each save, because a difference would hardly be
+    /// shorter.
+    var leastFooter: Int
+    var clock: @Sendable () -> Date
+  }
+
+  init(_ contents: ArchiveContents, file: any OpenFile, options: Options) throws {
     self.file = file
-    self.effort = effort
+    self.options = options
     path = contents.source.path
     source = contents.source
     index = contents.index
     slot = contents.slot
-    // A damaged slot is the one to be written next.
-    slotNumber = contents.slotNumber ?? 1
+    slotNumber = contents.slotNumber ?? 0
     footers = contents.footers
     for groups in index.tables { for group in groups { use(group, by: 1) } }
     if contents.unfinished > 0 { try file.truncate(to: slot.fileLength) }
-    if contents.slotNumber == nil {
-      // Whoever opens it next finds the state by a slot again.
-      slotNumber = 0
-      try file.write(slot.bytes, at: CommitSlot.offsets[0])
+    // While a slot is damaged the end of the file has to tell, which the next save moves. One after the other, so
+    // that no crash damages both.
+    for number in contents.damagedSlots {
+      try file.write(slot.bytes, at: CommitSlot.offsets[number])
       try file.sync()
     }
+    if let number = contents.damagedSlots.first { slotNumber = number }
   }
 
   var byteCount: UInt64 { slot.fileLength }
@@ -77,7 +87,7 @@ final class ArchiveWriter {
     try check()
     var next = index
     next.generation = new.generation.number
-    next.time = Int64(Date().timeIntervalSince1970 * 1000)
+    next.time = options.clock().millisecondsSince1970
     next.nextKeys = nextKeys
     next.nextJoinKeys = nextJoinKeys
     let sink = AppendingSink(file, from: slot.fileLength)
@@ -85,7 +95,7 @@ final class ArchiveWriter {
       to: sink, source: source, effort: effort, nextGroup: index.nextGroup, keepsColumns: true)
     do {
       if let metadata {
-        let bytes = TextBlock.encode(.metadata, try ArchivedMetadata(metadata).json, level: 9)
+        let bytes = try TextBlock.encode(.metadata, try ArchivedMetadata(metadata).json, level: 9)
         next.metadata = BlockPlace(offset: sink.offset, length: bytes.count)
         try sink.append(bytes)
       }
@@ -101,7 +111,7 @@ final class ArchiveWriter {
         }
       }
       next.nextGroup = encoder.nextGroup
-      let footer = footer(next, splices, at: sink.offset)
+      let footer = try footer(next, splices)
       let place = BlockPlace(offset: sink.offset, length: footer.bytes.count)
       try sink.append(footer.bytes)
       let newSlot = CommitSlot(
@@ -174,14 +184,16 @@ final class ArchiveWriter {
   /// A footer that only says the difference, unless the differences since the last whole one have become more to
   /// read than that was: so a small save doesn't cost what the file holds, nor opening what was ever saved.
   private func footer(
-    _ next: ArchiveIndex, _ splices: [GroupSplice], at offset: UInt64
-  ) -> (bytes: [UInt8], isWhole: Bool) {
+    _ next: ArchiveIndex, _ splices: [GroupSplice]
+  ) throws -> (bytes: [UInt8], isWhole: Bool) {
     let differences = footers.dropLast().reduce(0) { $0 + $1.length }
     let whole = footers.last!.length
-    if differences > 2 * whole + 4096 || footers.count >= ArchiveFile.longestChain / 2 || whole < 1024 {
-      return (TextBlock.encode(.footer, next.wholeFooter, level: 6), true)
+    if differences > 2 * whole + 4096 || footers.count >= ArchiveFile.longestChain / 2
+      || whole < options.leastFooter
+    {
+      return (try TextBlock.encode(.footer, next.wholeFooter, level: 6), true)
     }
-    return (TextBlock.encode(.footer, next.deltaFooter(splices, after: footers[0]), level: 6), false)
+    return (try TextBlock.encode(.footer, next.deltaFooter(splices, after: footers[0]), level: 6), false)
   }
 
   // MARK: Afterwards

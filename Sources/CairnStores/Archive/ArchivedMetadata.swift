@@ -7,7 +7,8 @@ import Foundation
 struct ArchivedMetadata: Codable {
   struct Entry: Codable {
     var type: String
-    /// Numbers as decimal text; doubles and dates as the 16 hexadecimal digits of their bits; data as base 64.
+    /// Numbers as decimal text; doubles and dates as the 16 hexadecimal digits of their bits, floats as 8; data as
+    /// base 64.
     var value: String
   }
 
@@ -60,10 +61,10 @@ extension ArchivedMetadata.Entry {
     switch value {
     case .int(let x): self.init(type: "int64", value: "\(x)")
     case .bool(let x): self.init(type: "bool", value: x ? "1" : "0")
-    case .double(let x): self.init(type: "double", value: String(x.bitPattern, radix: 16))
-    case .float(let x): self.init(type: "float", value: String(x.bitPattern, radix: 16))
+    case .double(let x): self.init(type: "double", value: Self.digits(x.bitPattern))
+    case .float(let x): self.init(type: "float", value: Self.digits(x.bitPattern))
     case .date(let x):
-      self.init(type: "date", value: String(x.timeIntervalSinceReferenceDate.bitPattern, radix: 16))
+      self.init(type: "date", value: Self.digits(x.timeIntervalSinceReferenceDate.bitPattern))
     case .decimal(let x): self.init(type: "decimal", value: "\(x)")
     case .string(let x): self.init(type: "string", value: x)
     case .uri(let x): self.init(type: "uri", value: x)
@@ -73,18 +74,33 @@ extension ArchivedMetadata.Entry {
     }
   }
 
+  /// All hexadecimal digits of a number.
+  static func digits<T: FixedWidthInteger & UnsignedInteger>(_ bits: T) -> String {
+    let digits = String(bits, radix: 16)
+    return String(repeating: "0", count: T.bitWidth / 4 - digits.count) + digits
+  }
+
+  private static func bits<T: FixedWidthInteger & UnsignedInteger>(_ digits: String) -> T? {
+    digits.utf8.count == T.bitWidth / 4 && digits.utf8.first != UInt8(ascii: "+") ? T(digits, radix: 16) : nil
+  }
+
+  /// `-12.34`, or NaN: what Foundation writes, and nothing else that it reads.
+  private static func decimal(_ text: String) -> Decimal? {
+    if text == "NaN" { return .nan }
+    guard text.utf8.allSatisfy({ (48...57).contains($0) || $0 == 45 || $0 == 46 }) else { return nil }
+    return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
+  }
+
   fileprivate func decoded() throws -> Value {
     let result: Value? =
       switch type {
       case "int64": Int64(value).map { .int($0) }
       case "bool": ["0": .bool(false), "1": .bool(true)][value]
-      case "double": UInt64(value, radix: 16).map { .double(Double(bitPattern: $0)) }
-      case "float": UInt32(value, radix: 16).map { .float(Float(bitPattern: $0)) }
+      case "double": Self.bits(value).map { .double(Double(bitPattern: $0)) }
+      case "float": Self.bits(value).map { .float(Float(bitPattern: $0)) }
       case "date":
-        UInt64(value, radix: 16).map {
-          .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0)))
-        }
-      case "decimal": Decimal(string: value, locale: Locale(identifier: "en_US_POSIX")).map { .decimal($0) }
+        Self.bits(value).map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
+      case "decimal": Self.decimal(value).map { .decimal($0) }
       case "string": .string(value)
       case "uri": .uri(value)
       case "uuid": UUID(uuidString: value).map { .uuid($0) }

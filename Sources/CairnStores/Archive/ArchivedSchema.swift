@@ -69,10 +69,40 @@ struct ArchivedSchema: Codable {
 
   var schema: Schema {
     get throws {
+      try checkSize()
       do {
         return try Schema(SchemaDescription(entities: entities.map { try $0.description() }))
       } catch let error as SchemaError {
         throw RecordError(message: "the schema makes no sense: \(error)", offset: 0)
+      }
+    }
+  }
+
+  static let entityLimit = 8192
+  /// Entities from a root down to what inherits from it.
+  static let lineageLimit = 64
+  /// Of all entities together, inherited ones counted each time: what a schema takes in memory.
+  static let slotLimit = 1 << 20
+
+  /// Throws for a schema that would take more memory or time than its text lets expect.
+  func checkSize() throws {
+    let tooLarge = RecordError(
+      message:
+        "the schema has more than \(Self.entityLimit) entities, \(Self.lineageLimit) that inherit from each"
+        + " other, or \(Self.slotLimit) columns", offset: 0)
+    guard entities.count <= Self.entityLimit else { throw tooLarge }
+    let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let own = try Dictionary(
+      byName.map { ($0, try $1.slotBound(tooLarge)) }, uniquingKeysWith: { first, _ in first })
+    var total = 0
+    for entity in entities {
+      var depth = 0
+      var ancestor: Entity? = entity
+      while let next = ancestor {
+        depth += 1
+        total += own[next.name] ?? 0
+        guard depth <= Self.lineageLimit, total <= Self.slotLimit else { throw tooLarge }
+        ancestor = next.superentity.flatMap { byName[$0] }
       }
     }
   }
@@ -107,6 +137,19 @@ extension ArchivedSchema.Entity {
     uniquenessConstraints = entity.uniquenessConstraints.filter { $0.entity == entity.id }.map { constraint in
       constraint.slots.map { entity.slots[$0].name }
     }
+  }
+
+  /// How many slots its own properties take at most.
+  fileprivate func slotBound(_ tooLarge: RecordError) throws -> Int {
+    var count = 2 * relationships.count
+    func add(_ attributes: [ArchivedSchema.Attribute], _ depth: Int) throws {
+      guard depth <= ArchivedSchema.lineageLimit else { throw tooLarge }
+      for attribute in attributes {
+        if let elements = attribute.elements { try add(elements, depth + 1) } else { count += 1 }
+      }
+    }
+    try add(attributes, 0)
+    return count
   }
 
   fileprivate func description() throws -> SchemaDescription.EntityDescription {

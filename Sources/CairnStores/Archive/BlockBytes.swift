@@ -38,6 +38,7 @@ enum ColumnBlock {
     guard rows.allSatisfy({ (1...Chunk.capacity).contains($0) }), rows.reduce(0, +) == Int(header.rows) else {
       throw reader.error("parts of \(rows) rows in a block of \(header.rows)")
     }
+    guard header.encoding == 0 else { throw reader.error("an encoding that this program doesn't know") }
     guard let codec = BlockCodec(rawValue: header.codec) else { throw reader.error("codec \(header.codec)") }
     return Prefix(codec: codec, rows: rows, length: reader.offset)
   }
@@ -66,13 +67,28 @@ enum ColumnBlock {
 
 /// A block of text: a schema, metadata, a footer.
 enum TextBlock {
-  /// Header and bytes.
-  static func encode(_ kind: BlockHeader.Kind, _ text: [UInt8], level: Int) -> [UInt8] {
+  /// The longest text, in bytes. Readers refuse more before they take memory for it.
+  static let limit = 64 << 20
+
+  /// Whether no reader refuses a text of `length` bytes that takes `storedLength` in the file.
+  private static func isInBounds(_ length: Int, _ storedLength: Int) -> Bool {
+    length <= limit && length <= 64 * storedLength + 65_536
+  }
+
+  /// Header and bytes. Throws for a text that is longer than `limit`.
+  static func encode(_ kind: BlockHeader.Kind, _ text: [UInt8], level: Int) throws -> [UInt8] {
+    guard text.count <= limit else {
+      throw StoreError(
+        .unsupportedRequest, "the \(kind) takes \(text.count) bytes, and an archive has room for \(limit)",
+        remedy: "keep large data in rows")
+    }
     let deflater = BlockDeflater()
     let deflated = text.withUnsafeBufferPointer { buffer in
       // What it returns is its own memory.
       withExtendedLifetime(deflater) {
-        deflater.deflate(buffer, level: level, limit: max(text.count - 1, 0)).map { Array($0) }
+        deflater.deflate(buffer, level: level, limit: max(text.count - 1, 0)).flatMap {
+          isInBounds(text.count, $0.count) ? Array($0) : nil
+        }
       }
     }
     let stored = deflated ?? text
@@ -87,6 +103,11 @@ enum TextBlock {
     guard header.encoding == 0, header.table == 0, header.column == 0, header.group == 0, header.rows == 0
     else {
       throw RecordError(message: "a block of text says that it has rows", offset: 0)
+    }
+    guard isInBounds(Int(header.rawLength), stored.count) else {
+      throw RecordError(
+        message: "a text of \(header.rawLength) bytes in \(stored.count) is more than there may be", offset: 0
+      )
     }
     if header.codec == 0 {
       guard header.rawLength == header.storedLength else {
