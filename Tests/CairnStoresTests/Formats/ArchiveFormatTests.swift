@@ -172,7 +172,8 @@ import Testing
     #expect(contents.damagedSlots.isEmpty && contents.slot.generation == 6)
   }
 
-  @Test func `two chunks that say different things of one part never get each other's rows`() throws {  // ARC-57
+  // ARC-57
+  @Test func `two chunks that say different things of one part never get each other's rows`() throws {
     var parts = try ArchiveParts(try Golden.allTypes(.default).bytes())
     // Forty rows, and behind them a chunk that claims more than the same part has.
     var more = parts.footer.splices[0].groups[0]
