@@ -3,6 +3,7 @@
 
     cairn_archive.py FILE              the newest state as JSON (archive.md, section 12)
     cairn_archive.py --structure FILE  header, slots, trailer, footers and blocks as JSON
+    cairn_archive.py --verify FILE     nothing, if all of the file is right, older states included
 
 Everything that is read is verified first. A file that breaks a rule of the pages gives an error that names the
 rule and the offset, and exit code 1. Numbers in brackets, such as ARC-12, are those of the pages.
@@ -1149,6 +1150,27 @@ class Archive:
                         found.setdefault(owner, []).append(((order, key), key))
         return {key: [target for _, target in sorted(members)] for key, members in found.items()}
 
+    def verify(self):
+        """Reads every byte up to the end of the newest state (ARC-23), and all rows."""
+        offset, end = FIRST_BLOCK, self.slot[1]
+        while offset < end:
+            if self.bytes(offset, 8) == b"\x89CRNTRL1":
+                if self.read_trailer(offset + TRAILER_SIZE) is None:
+                    raise FormatError("ARC-14", "a trailer is damaged", offset)
+                offset += TRAILER_SIZE
+                continue
+            data = self.bytes(offset, BLOCK_HEADER_SIZE)
+            if len(data) < BLOCK_HEADER_SIZE:
+                raise FormatError("ARC-23", "neither a block nor a trailer is here", offset)
+            length = BLOCK_HEADER_SIZE + int.from_bytes(data[24:28], "little")
+            if offset + length > end:
+                raise FormatError("ARC-23", "a block goes on behind the end", offset)
+            self.block(offset, length, data[4])
+            offset += length
+        for table in range(self.schema.table_count):
+            for _ in self.rows(table):
+                pass
+
     def structure(self):
         """Where everything lies, for people who look at a file."""
         generation, length, footer, footer_length = self.slot
@@ -1238,15 +1260,18 @@ def fits(kind, text):
 
 
 def main(arguments):
-    wants_structure = "--structure" in arguments
+    options = {argument for argument in arguments if argument.startswith("--")}
     paths = [argument for argument in arguments if not argument.startswith("--")]
-    if len(paths) != 1:
+    if len(paths) != 1 or options - {"--structure", "--verify"}:
         print(__doc__, file=sys.stderr)
         return 2
     try:
         with open(paths[0], "rb") as file:
             archive = Archive(file.read())
-        result = archive.structure() if wants_structure else archive.to_json()
+        if "--verify" in options:
+            archive.verify()
+            return 0
+        result = archive.structure() if "--structure" in options else archive.to_json()
     except FormatError as error:
         print(f"{paths[0]}: {error}", file=sys.stderr)
         return 1

@@ -35,7 +35,7 @@ struct ArchiveFile {
   ///
   /// `cacheBudget` is in bytes; `damage` counts what can't be read later.
   func open(cacheBudget: Int, damage: DamageLog = DamageLog()) throws -> ArchiveContents {
-    let start = try file.bytes(Int(CommitSlot.end), at: 0)
+    let start = try beginning()
     let header = try header(start)
     // After the slots: a save that ends in between makes the file longer than they say, never shorter.
     let size = try file.information().size
@@ -76,6 +76,24 @@ struct ArchiveFile {
       schema: archived, metadata: metadata, index: index, footers: footers, unfinished: size - slot.fileLength
     )
   }
+
+  /// Header and slots. A slot that looks damaged may be one that a writer is about to write: then it changes.
+  private func beginning() throws -> [UInt8] {
+    var start = try file.bytes(Int(CommitSlot.end), at: 0)
+    for _ in 0..<ArchiveFile.readLimit {
+      let isDamaged = CommitSlot.offsets.contains { offset in
+        CommitSlot(start.dropFirst(Int(offset)).prefix(CommitSlot.size)) == nil
+      }
+      guard isDamaged else { break }
+      let again = try file.bytes(Int(CommitSlot.end), at: 0)
+      if again == start { break }
+      start = again
+    }
+    return start
+  }
+
+  /// How often slots are read that go on changing.
+  private static let readLimit = 10
 
   private func header(_ start: [UInt8]) throws -> ArchiveHeader {
     do {

@@ -82,6 +82,43 @@ import Testing
     #expect(try file.information().size > UInt64(before.count))
   }
 
+  // ARC-17
+  @Test func `a slot that is being written while it is read is read again`() throws {
+    let whole = try Golden.severalSaves(leastFooter: 1024).bytes()
+    // The first half of the slot is there, and the next save has begun.
+    let torn = whole.zeroing(112..<144) + [1, 2, 3]
+    let files = try Self.files(torn)
+    let file = GrowingFile(try files.open("/a", .readWrite), longer: whole, afterRead: 1)
+    let contents = try ArchiveFile(file: file, path: "/a").open(cacheBudget: 0)
+    #expect(contents.damagedSlots.isEmpty && contents.slot.generation == 5)
+    // Where nobody writes, it is damage.
+    #expect(throws: StoreError(.corrupt, "")) { try ArchiveFiles.contents(at: "/a", try Self.files(torn)) }
+  }
+
+  // ARC-23
+  @Test(arguments: Golden.accepted.map(\.name))
+  func `blocks and trailers stand behind each other without gaps`(_ name: String) throws {
+    let bytes = try #require(Golden.accepted.first { $0.name == name }).make()
+    let slots = [80, 144].compactMap { CommitSlot(bytes[$0..<$0 + 64]) }
+    let end = slots.map(\.fileLength).max().map(Int.init) ?? bytes.count
+    var offset = 208
+    var trailerCount = 0
+    while offset < end {
+      let rest = bytes[offset..<end]
+      if let trailer = ArchiveTrailer(Array(rest.prefix(64))) {
+        offset += 64
+        trailerCount += 1
+        #expect(trailer.slot.fileLength == UInt64(offset))
+      } else {
+        let (header, checksum) = try BlockHeader.read(rest.prefix(32))
+        let stored = rest.dropFirst(32).prefix(Int(header.storedLength))
+        #expect(checksum == Checksum.crc32(Array(rest.prefix(28)) + stored), "\(offset)")
+        offset += 32 + Int(header.storedLength)
+      }
+    }
+    #expect(offset == end && trailerCount > 0)
+  }
+
   @Test func `texts that deflate too well are stored, and too long ones aren't written`() throws {  // ARC-27
     let spaces = [UInt8](repeating: 32, count: 1_000_000)
     let block = try TextBlock.encode(.metadata, spaces, level: 9)

@@ -38,7 +38,7 @@ import Testing
     let plain = try GoldenArchiveTests.dump(bytes)
     var parts = try ArchiveParts(bytes)
     var payloads = OddPayload(seed: numbers.next())
-    if numbers.below(4) == 0 { _ = parts.append(Array("not a block, and nobody says that it is".utf8)) }
+    if numbers.below(4) == 0 { _ = parts.append(try TextBlock.encode(.metadata, [1, 2, 3], level: 1)) }
     try parts.makeBlocksOdd(&payloads, sharing: numbers.below(2) == 0)
     try parts.shuffle(&numbers)
     // Headers may have features that readers ignore.
