@@ -291,7 +291,7 @@ types:
       - id: flags
         type: u1
         valid:
-          max: 63
+          max: 127
       - id: offset_step
         type: vlq_base128_le
         if: flags != 0
@@ -305,6 +305,14 @@ types:
       - id: home_group
         type: vlq_base128_le
         if: (flags & 32) != 0
+      - id: source_count
+        type: u1
+        if: (flags & 64) != 0
+      - id: sources
+        type: vlq_base128_le
+        repeat: expr
+        repeat-expr: source_count
+        if: (flags & 64) != 0
       - id: least
         type: vlq_base128_le
         if: (flags & 2) != 0

@@ -131,50 +131,55 @@ def inflate(stored, raw_length, at):
 # MARK: Payloads (encodings.md)
 
 class Payload:
-    """The values of one column, decoded from a payload."""
+    """The values of one column, decoded from a payload.
 
-    def __init__(self, source, kind, rows):
-        self.source, self.kind, self.rows = source, kind, rows
+    `sources` gives the type and the values of another slot for the same rows, or raises.
+    """
+
+    def __init__(self, source, kind, rows, sources=None):
+        self.source, self.kind, self.rows, self.sources = source, kind, rows, sources
         self.length = len(source.data)
 
     def values(self):
         """A list with a value or None for each row."""
-        source, n = self.source, self.rows
+        source = self.source
         form = source.u8()
-        is_integer = self.kind in RANGES
-        if form == 0:
-            nulls = None
-        elif form == 1:
-            nulls = [True] * n
-        elif form == 2:
-            bits = int.from_bytes(source.take((n + 7) // 8), "little")
-            if bits >> n:
-                raise source.error("ENC-20", "a bitmap has bits behind its last row")
-            nulls = [bool(bits >> i & 1) for i in range(n)]
-        elif form == 3:
-            lengths = self.indexes(source.count(1, n + 1), n + 1, "ENC-21")
-            nulls = []
-            for i, length in enumerate(lengths):
-                if length > n - len(nulls):
-                    raise source.error("ENC-21", "runs of nulls are too long")
-                nulls += [i % 2 == 1] * length
-            if len(nulls) != n:
-                raise source.error("ENC-21", "runs of nulls are too short")
-        elif form == 4 and is_integer:
+        if form == 16:
+            return self.related()
+        if form == 4 and self.kind in RANGES:
             null = source.zigzag()
-            found = [None if x == null else x for x in self.stream(n)]
+            found = [None if x == null else x for x in self.stream(self.rows)]
             self.check_range(found)
             self.end()
             return found
-        else:
-            raise source.error("ENC-22", f"nulls have no form {form} here")
-        count = n - sum(nulls or [])
+        nulls = self.nulls(form)
+        count = nulls.count(False)
         found = self.some(count) if count else []
         self.end()
-        if nulls is None:
-            return found
-        rest = iter(found)
-        return [None if is_null else next(rest) for is_null in nulls]
+        return spread(found, nulls)
+
+    def nulls(self, form):
+        source, n = self.source, self.rows
+        if form == 0:
+            return [False] * n
+        if form == 1:
+            return [True] * n
+        if form == 2:
+            bits = int.from_bytes(source.take((n + 7) // 8), "little")
+            if bits >> n:
+                raise source.error("ENC-20", "a bitmap has bits behind its last row")
+            return [bool(bits >> i & 1) for i in range(n)]
+        if form != 3:
+            raise source.error("ENC-22", f"nulls have no form {form} here")
+        lengths = self.indexes(source.count(1, n + 1), n + 1, "ENC-21")
+        nulls = []
+        for i, length in enumerate(lengths):
+            if length > n - len(nulls):
+                raise source.error("ENC-21", "runs of nulls are too long")
+            nulls += [i % 2 == 1] * length
+        if len(nulls) != n:
+            raise source.error("ENC-21", "runs of nulls are too short")
+        return nulls
 
     def end(self):
         if self.source.rest:
@@ -198,6 +203,99 @@ class Payload:
         if self.kind == "uuid":
             return self.uuids(n)
         return self.texts(n)
+
+    # Values that follow from other slots (section 7)
+
+    def related(self):
+        source, n = self.source, self.rows
+        if self.sources is None:
+            raise source.error("ENC-70", "values follow from other slots, and there are none")
+        slots = [source.count(0, 65535, "ENC-70") for _ in range(source.count(1, 3, "ENC-71"))]
+        kind, number = source.u8(), 0
+        if kind == 3:
+            number = source.u8()
+            if not 1 <= number <= 6:
+                raise source.error("ENC-71", f"no sum is {number}")
+        elif kind in (4, 5):
+            number = source.count(2, (1 << 63) - 1, "ENC-71")
+        elif kind not in (1, 2):
+            raise source.error("ENC-71", f"no relation is {kind}")
+        wanted = {3: 1 if number == 1 else 2, 4: 1, 5: 1}.get(kind, len(slots))
+        if len(slots) != wanted or self.kind not in RANGES and (self.kind not in FLOATING or kind > 2):
+            raise source.error("ENC-71", "a relation of other types or numbers of slots")
+        others = [self.sources(slot) for slot in slots]
+        for other, _ in others:
+            if other not in RANGES and (kind > 2 or other in ("decimal", "uuid")):
+                raise source.error("ENC-71", f"{self.kind} doesn't follow from {other}")
+        form = source.u8()
+        if form == 5:
+            nulls = [x is None for x in others[source.count(0, len(others) - 1, "ENC-72")][1]]
+            for row in self.indexes(source.count(0, n, "ENC-72"), n, "ENC-72"):
+                nulls[row] = not nulls[row]
+        else:
+            nulls = self.nulls(form)
+        count = nulls.count(False)
+        is_whole = False
+        if count and self.kind in FLOATING:
+            view = source.u8()
+            if view > 1:
+                raise source.error("ENC-73", f"no view is {view}")
+            is_whole = view == 1
+        rows = [row for row in range(n) if not nulls[row]]
+        columns = []
+        for other, values in others:
+            null = b"" if other in TEXTS else 0
+            columns.append([null if values[row] is None else values[row] for row in rows])
+        if kind == 1:
+            found = self.last_of_key(list(zip(*columns)))
+        elif kind == 2:
+            found = self.near_last_of_key(list(zip(*columns)))
+        else:
+            steps = self.stream(count)
+            found = [wrap(predicted(kind, number, *of) + step) for of, step in zip(zip(*columns), steps)]
+        if self.kind in RANGES:
+            self.check_range(found)
+        else:
+            found = self.patterns(found, is_whole)
+        self.end()
+        return spread(found, nulls)
+
+    def last_of_key(self, keys):
+        met = [bool(earlier) for earlier in self.meetings(keys)]
+        listed = iter(self.indexes(sum(met), 2, "ENC-74"))
+        is_listed = [not was_met or next(listed) == 1 for was_met in met]
+        values = iter(self.stream(sum(is_listed)))
+        last, found = {}, []
+        for key, takes in zip(keys, is_listed):
+            if takes:
+                last[key] = next(values)
+            found.append(last[key])
+        return found
+
+    def near_last_of_key(self, keys):
+        met = self.meetings(keys)
+        steps = iter(self.stream(sum(met)))
+        values = iter(self.stream(len(met) - sum(met)))
+        last, found = {}, []
+        for key, was_met in zip(keys, met):
+            last[key] = wrap(last[key] + next(steps)) if was_met else next(values)
+            found.append(last[key])
+        return found
+
+    @staticmethod
+    def meetings(keys):
+        """Whether each key was there before."""
+        known, met = set(), []
+        for key in keys:
+            met.append(key in known)
+            known.add(key)
+        return met
+
+    def patterns(self, found, is_whole):
+        is_float = self.kind == "float"
+        if is_whole:
+            return [pattern_of(float(x), is_float) & (1 << 64) - 1 for x in found]
+        return self.checked_patterns(found)
 
     # Streams (section 4)
 
@@ -294,11 +392,14 @@ class Payload:
                 patterns[row] = pattern
         else:
             raise source.error("ENC-41", f"numbers with a point have no form {form}")
-        if not is_float:
+        return self.checked_patterns(patterns)
+
+    def checked_patterns(self, patterns):
+        if self.kind != "float":
             return [x & (1 << 64) - 1 for x in patterns]
         for x in patterns:
             if not 0 <= x < 1 << 32:
-                raise source.error("ENC-42", "a float has more than 32 bits")
+                raise self.source.error("ENC-42", "a float has more than 32 bits")
         return patterns
 
     def decimals(self, n):
@@ -339,7 +440,7 @@ class Payload:
         entries = self.list(count, self.source.u8())
         return [entries[i] for i in self.indexes(n, count, "ENC-50")]
 
-    def list(self, n, form, allows_fronts=True):
+    def list(self, n, form, is_inner=False):
         source = self.source
         if form == 1:
             lengths = self.indexes(n, self.length + 1, "ENC-52")
@@ -354,9 +455,11 @@ class Payload:
                 found.append(source.take(end - source.place))
                 source.take(1)
             return found
-        if form == 3 and allows_fronts:
+        if form == 5 and not is_inner:
+            return self.items(n)
+        if form == 3 and not is_inner:
             shared = self.stream(n)
-            rest = self.list(n, source.u8(), allows_fronts=False)
+            rest = self.list(n, source.u8(), is_inner=True)
             found, previous, total = [], b"", 0
             for common, tail in zip(shared, rest):
                 if not 0 <= common <= len(previous):
@@ -368,6 +471,54 @@ class Payload:
                 found.append(previous)
             return found
         raise source.error("ENC-50", f"a list has no form {form} here")
+
+    def items(self, n):
+        source = self.source
+        joint = source.take(1)
+        counts = self.stream(n)
+        if any(count < 1 for count in counts) or sum(counts) > self.length:
+            raise source.error("ENC-56", "entries have no items, or more than there are bytes")
+        class_count = source.count(1, 255, "ENC-56")
+        classes = self.indexes(sum(counts), class_count, "ENC-56")
+        sizes = [0] * class_count
+        for number in classes:
+            sizes[number] += 1
+        lists = [iter(self.list(size, source.u8(), is_inner=True)) for size in sizes]
+        items = iter([next(lists[number]) for number in classes])
+        return [joint.join(next(items) for _ in range(count)) for count in counts]
+
+
+def spread(values, nulls):
+    rest = iter(values)
+    return [None if is_null else next(rest) for is_null in nulls]
+
+
+def divided(a, b):
+    """Rounded towards 0."""
+    return a // b if a >= 0 else -(-a // b)
+
+
+def remainder(a, b):
+    return a - b * divided(a, b)
+
+
+def minutes(x):
+    return wrap(divided(x, 100) * 60 + remainder(x, 100))
+
+
+def clock(x):
+    return wrap(divided(x, 60) * 100 + remainder(x, 60))
+
+
+def predicted(kind, number, a, b=0):
+    """What a relation predicts from the values of its sources (ENC-76)."""
+    if kind == 4:
+        return divided(a, number)
+    if kind == 5:
+        return remainder(a, number)
+    return {
+        1: lambda: a, 2: lambda: a + b, 3: lambda: a - b, 4: lambda: clock(wrap(minutes(a) + b)),
+        5: lambda: clock(wrap(minutes(a) - b)), 6: lambda: minutes(a) - minutes(b)}[number]()
 
 
 def pattern_of(x, is_float):
@@ -662,9 +813,9 @@ class Schema:
 class Block:
     """A column's block as a reference describes it."""
 
-    def __init__(self, offset, length, table, column, group, kind):
+    def __init__(self, offset, length, table, column, group, kind, sources):
         self.offset, self.length, self.table, self.column = offset, length, table, column
-        self.group, self.kind = group, kind
+        self.group, self.kind, self.sources = group, kind, sources
         self.integers = self.doubles = None
         self.may_hold_nan = False
         self.parts = None
@@ -803,12 +954,12 @@ class Archive:
             raise FormatError("ARC-25", "a text that isn't deflated has two lengths", offset)
         return stored
 
-    def parts(self, block):
-        """The values of each part of a column's block, None for null."""
+    def parts(self, block, group):
+        """The values of each part of a column's block, None for null. `group` has those that it follows from."""
         if block.parts is not None:
             return block.parts
-        (codec, table, column, group, rows, raw), stored = self.block(block.offset, block.length, COLUMN)
-        if (table, column, group) != (block.table, block.column, block.group):
+        (codec, table, column, home, rows, raw), stored = self.block(block.offset, block.length, COLUMN)
+        if (table, column, home) != (block.table, block.column, block.group):
             raise FormatError("ARC-31", "another block than this belongs here", block.offset)
         source = Bytes(stored, block.offset + BLOCK_HEADER_SIZE)
         count = source.u8()
@@ -825,7 +976,18 @@ class Archive:
             payload = inflate(payload, raw, at)
         elif raw != len(payload):
             raise FormatError("ENC-1", "a payload that isn't deflated has two lengths", at)
-        values = Payload(Bytes(payload, at, codec == 1), block.kind, rows).values()
+
+        def source_of(slot):
+            if slot not in block.sources:
+                raise FormatError("ARC-62", f"values follow from slot {slot}, which the footer doesn't say", at)
+            other = group.references[slot][0]
+            parts = self.parts(other, group)
+            if other.group != block.group or [len(part) for part in parts] != counts:
+                raise FormatError("ARC-62", f"values follow from slot {slot} of other rows", at)
+            return other.kind, [value for part in parts for value in part]
+
+        values = Payload(
+            Bytes(payload, at, codec == 1), block.kind, rows, source_of if block.sources else None).values()
         self.check_bounds(block, values)
         block.parts, start = [], 0
         for n in counts:
@@ -973,7 +1135,16 @@ class Archive:
             if reference is None and not may_miss:
                 raise source.error("ARC-55", "a group without the block of a column")
             references.append(reference)
+        self.check_depth(source, references)
         return Group(number, chunks, references)
+
+    def check_depth(self, source, references):
+        """A column that follows from others is one deeper than the deepest of them (ENC-78)."""
+        level = {place for place, found in enumerate(references) if found and found[0].sources}
+        for _ in range(3):
+            level = {place for place in level if any(slot in level for slot in references[place][0].sources)}
+        if level:
+            raise source.error("ARC-62", "columns follow from each other in a circle, or a chain that is too long")
 
     def chunk(self, source, context):
         rows = source.count(1, CHUNK_ROWS, "ARC-51")
@@ -999,7 +1170,7 @@ class Archive:
         flags = source.u8()
         if flags == 0:
             return None
-        if not flags & 1 or flags > 63:
+        if not flags & 1 or flags > 127:
             raise source.error("ARC-56", f"flags {flags} of a block")
         offset = (context["end"] + source.zigzag()) & (1 << 64) - 1
         length = source.varint()
@@ -1011,6 +1182,12 @@ class Archive:
         home = source.number() if flags & 32 else group
         if home >= footer.next_group:
             raise source.error("ARC-50", f"group {home} isn't numbered yet")
+        sources = []
+        if flags & 64:
+            slots = len(self.schema.slots(table))
+            sources = [source.number() for _ in range(source.u8())]
+            if not 1 <= len(sources) <= 3 or column >= slots or any(s >= slots or s == column for s in sources):
+                raise source.error("ARC-62", f"column {column} follows from the columns {sources}")
         integers = doubles = None
         if flags & 2:
             least = source.zigzag()
@@ -1023,9 +1200,11 @@ class Archive:
                 raise source.error("ARC-60", "bounds don't ascend")
         block = self.blocks.get(offset)
         if block is None:
-            block = self.blocks[offset] = Block(offset, length, table, column, home, kind)
+            block = self.blocks[offset] = Block(
+                offset, length, table, column, home, kind, sources)
             block.integers, block.doubles, block.may_hold_nan = integers, doubles, bool(flags & 8)
-        elif (block.length, block.table, block.column, block.group) != (length, table, column, home):
+        elif (block.length, block.table, block.column, block.group, block.sources) != (
+                length, table, column, home, sources):
             raise source.error("ARC-58", f"two blocks at {offset}")
         return block, part
 
@@ -1039,7 +1218,7 @@ class Archive:
         if reference is None:
             return list(range(chunk.first, chunk.last + 1)) if is_keys else [1] * chunk.rows
         block, first = reference
-        parts = self.parts(block)
+        parts = self.parts(block, group)
         if first + number >= len(parts) or len(parts[first + number]) != chunk.rows:
             raise FormatError("ARC-57", f"the block has no part of {chunk.rows} rows there", block.offset)
         values = parts[first + number]

@@ -296,7 +296,17 @@ extension ArchiveIndex {
       if reference == nil, !mayMiss { throw reader.error("a group without the block of a column") }
       columns.append(reference)
     }
+    try checkDepth(columns, reader)
     return ArchiveGroup(id: UInt32(id), table: table, types: types, chunks: chunks, columns: columns)
+  }
+
+  /// Throws for columns that follow from each other in a circle, or in a chain that is too long.
+  private static func checkDepth(_ columns: [ArchiveGroup.Reference?], _ reader: RecordReader) throws {
+    var level = Set(columns.indices.filter { !(columns[$0]?.block.sources.isEmpty ?? true) })
+    for _ in 0..<ColumnRelation.maxDepth where !level.isEmpty {
+      level = level.filter { place in columns[place]!.block.sources.contains { level.contains($0) } }
+    }
+    guard level.isEmpty else { throw reader.error("columns follow from too many others, or from themselves") }
   }
 
   private static func chunk(

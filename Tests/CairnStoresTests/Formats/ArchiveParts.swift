@@ -23,6 +23,7 @@ struct FooterParts {
     var length: UInt64 = 0
     var part: UInt8 = 0
     var group: UInt64 = 0
+    var sources: [UInt64] = []
     var least: Int64 = 0
     var span: UInt64 = 0
     var doubles: (Double, Double) = (0, 0)
@@ -119,6 +120,10 @@ struct FooterParts {
         end = reference.offset &+ reference.length
         if reference.flags & 16 != 0 { writer.put(reference.part) }
         if reference.flags & 32 != 0 { put(reference.group, &writer) }
+        if reference.flags & 64 != 0 {
+          writer.put(UInt8(reference.sources.count))
+          for slot in reference.sources { put(slot, &writer) }
+        }
         if reference.flags & 2 != 0 {
           writer.put(zigzag: reference.least)
           put(reference.span, &writer)
@@ -171,6 +176,9 @@ struct FooterParts {
           end = reference.offset + reference.length
           if reference.flags & 16 != 0 { reference.part = try reader.integer(UInt8.self) }
           if reference.flags & 32 != 0 { reference.group = try reader.varint() }
+          if reference.flags & 64 != 0 {
+            reference.sources = try (0..<(try reader.integer(UInt8.self))).map { _ in try reader.varint() }
+          }
           if reference.flags & 2 != 0 {
             (reference.least, reference.span) = (try reader.zigzag(), try reader.varint())
           }

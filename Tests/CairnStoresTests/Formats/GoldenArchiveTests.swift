@@ -93,6 +93,7 @@ import Testing
 
   @Test func `the golden encodings are all that there are`() throws {
     #expect(try Golden.encodings().used == Golden.allForms)
-    #expect(Golden.allForms.count == 25)
+    #expect(Golden.allForms.count == 28)
+    #expect(try Golden.related().used.isSuperset(of: Golden.allRelations))
   }
 }

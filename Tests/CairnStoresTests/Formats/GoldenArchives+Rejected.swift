@@ -278,7 +278,35 @@ extension Golden {
     ("slot-missing", footer { $0[keyPath: number].flags = 0 }),
     ("keys-missing", broken({ try sparseKeys() }) { $0.footer[keyPath: keys].flags = 0 }),
     ("reference-flags", footer { $0[keyPath: number].flags = 2 }),
-    ("reference-bits", footer { $0[keyPath: number].flags |= 64 }),
+    ("reference-bits", footer { $0[keyPath: number].flags |= 128 }),
+    ("sources-none", footer { $0[keyPath: number].follow([]) }),
+    ("sources-itself", footer { $0[keyPath: number].follow([0]) }),
+    (
+      "sources-circle",
+      footer {
+        $0[keyPath: number].follow([1])
+        $0[keyPath: text].follow([0])
+      }
+    ),
+    (
+      "sources-others",
+      broken({ try allTypes(.default) }) {
+        // The payload follows from slot 1, and the footer says 2.
+        try $0.follow(0, from: 1)
+        $0.footer.splices[0].groups[0].references[0].sources = [2]
+      }
+    ),
+    (
+      "sources-other-group",
+      broken({ try allTypes(.default) }) {
+        try $0.follow(0, from: 1)
+        let source: Reference = \.splices[0].groups[0].references[1]
+        $0.changeBlock(source) { header, _ in header[12] = 1 }
+        $0.footer[keyPath: source].flags |= 32
+        $0.footer[keyPath: source].group = 1
+        $0.footer.nextGroup = 2
+      }
+    ),
     ("part-beyond", footer { $0[keyPath: number].goOn(at: 4) }),
     ("part-missing", footer { $0[keyPath: number].goOn(at: 1) }),
     ("part-rows", footer { $0[keyPath: chunk].rows = 4 }),
@@ -441,7 +469,28 @@ extension FooterParts.Chunk {
   }
 }
 
+extension ArchiveParts {
+  /// Writes a slot's block anew, as values that follow from another slot.
+  fileprivate mutating func follow(_ slot: Int, from other: Int) throws {
+    let types = ArchiveTables.types(0, schema)
+    let path: WritableKeyPath<FooterParts, FooterParts.Reference> = \.splices[0].groups[0].references[slot]
+    let target = try columns(footer[keyPath: path], types[slot])
+    let source = try columns(footer.splices[0].groups[0].references[other], types[other])
+    var odd = OddPayload(seed: 1)
+    let payload = odd.payload(target, from: [(other, source)])!
+    let header = try BlockHeader.read(block(footer[keyPath: path])[..<32]).header
+    (footer[keyPath: path].offset, footer[keyPath: path].length) = append(
+      ArchiveParts.odd(payload, target, like: header, &odd))
+    footer[keyPath: path].follow([UInt64(other)])
+  }
+}
+
 extension FooterParts.Reference {
+  fileprivate mutating func follow(_ slots: [UInt64]) {
+    flags |= 64
+    sources = slots
+  }
+
   fileprivate mutating func goOn(at part: UInt8) {
     flags |= 16
     self.part = part

@@ -123,6 +123,7 @@ enum Golden {
     ("types-fastest", { try allTypes(.fastest).bytes() }),
     ("types-smallest", { try allTypes(.smallest).bytes() }),
     ("encodings", { try encodings().bytes }),
+    ("related", { try related().bytes }),
     ("relationships", { try books().bytes() }),
     ("inheritance", { try inheritance().bytes() }),
     ("composite", { try composite().bytes() }),
@@ -241,9 +242,55 @@ enum Golden {
 
   /// Every form of Formats/encodings.md.
   static let allForms: Set<String> = Set(
-    [("nulls", 0...4), ("stream", 1...10), ("floating", 1...2), ("uuid", 1...3), ("texts", 1...4)].flatMap {
-      what, forms in forms.map { "\(what) \($0)" }
-    } + ["decimal"])
+    [
+      ("nulls", 0...4), ("stream", 1...10), ("floating", 1...2), ("uuid", 1...3), ("texts", 1...5),
+      ("inner texts", 1...2),
+    ].flatMap { what, forms in forms.map { "\(what) \($0)" } } + ["decimal"])
+
+  /// Every way in which a slot follows from others.
+  static let allRelations: Set<String> = Set(
+    [("nulls", 5...5), ("relation", 1...5), ("sum", 1...6), ("view", 0...1)].flatMap { what, forms in
+      forms.map { "\(what) \($0)" }
+    })
+
+  /// Numbers, doubles and a string of few values, so that they follow from each other now and then.
+  static let numbered = try! Schema(
+    SchemaDescription(entities: [
+      .init(
+        name: "Row",
+        attributes: (0..<8).map { .init("n\($0)", $0 % 2 == 0 ? .int32 : .int64) } + [
+          .init("s", .string), .init("d", .double), .init("f", .float), .init("b", .bool), .init("t", .date),
+          .init("e", .double),
+        ])
+    ]))
+
+  static func related() throws -> (bytes: [UInt8], used: Set<String>) {
+    let making = try Making(numbered)
+    var numbers = FixedNumbers(seed: 5)
+    let keys = try making.keys("Row", 24)
+    try making.save { changes in
+      for key in keys {
+        var values: [String: Value] = [
+          "s": .string(["a", "b", ""][numbers.below(3)]), "b": .bool(numbers.below(2) == 0),
+        ]
+        for number in 0..<8 { values["n\(number)"] = .int(Int64(numbers.below(2400)) - 200) }
+        values["d"] = .double([0, -0.0, 0.5, 7, .nan][numbers.below(5)])
+        values["e"] = .double(Double(numbers.below(9)))
+        values["f"] = .float(Float(numbers.below(4)))
+        values["t"] = .date(Date(timeIntervalSinceReferenceDate: Double(numbers.below(5)) * 3600))
+        for name in values.keys.sorted() where numbers.below(7) == 0 { values[name] = nil }
+        try changes.insert(key, values, in: numbered)
+      }
+    }
+    for seed in UInt64(1)... {
+      var parts = try ArchiveParts(try making.bytes())
+      var odd = OddPayload(seed: seed)
+      try parts.split(into: [7, 6, 6, 5], groups: [2, 1, 1])
+      try parts.makeBlocksOdd(&odd, sharing: false, relating: 9)
+      if odd.used.isSuperset(of: allRelations) { return (try parts.bytes(), odd.used) }
+    }
+    fatalError("no number is left")
+  }
 
   private static func encodings(_ seed: UInt64) throws -> (bytes: [UInt8], used: Set<String>) {
     var parts = try ArchiveParts(try allTypes(.fastest, rows: 22).bytes())
@@ -493,7 +540,9 @@ extension ArchiveParts {
   func columns(_ reference: FooterParts.Reference, _ type: ValueType) throws -> [Column] {
     let bytes = block(reference)
     let (header, _) = try BlockHeader.read(bytes[..<32])
-    return try ColumnBlock.decode(header, Array(bytes[32...]), type: type, decoder: ColumnDecoder())
+    return try ColumnBlock.decode(header, Array(bytes[32...]), type: type, decoder: ColumnDecoder()) { _, _ in
+      []
+    }
   }
 
   /// Puts a block of these columns in the place of a reference's, as our encoder writes it.

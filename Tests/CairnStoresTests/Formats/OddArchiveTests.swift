@@ -39,7 +39,7 @@ import Testing
     var parts = try ArchiveParts(bytes)
     var payloads = OddPayload(seed: numbers.next())
     if numbers.below(4) == 0 { _ = parts.append(try TextBlock.encode(.metadata, [1, 2, 3], level: 1)) }
-    try parts.makeBlocksOdd(&payloads, sharing: numbers.below(2) == 0)
+    try parts.makeBlocksOdd(&payloads, sharing: numbers.below(3) == 0, relating: numbers.below(8))
     try parts.shuffle(&numbers)
     // Headers may have features that readers ignore.
     if numbers.below(3) == 0 { parts.header.compatible = numbers.next() }

@@ -306,8 +306,9 @@ struct OddPayload {
     putStream(values.map { Int64(entries.firstIndex(of: $0)!) })
   }
 
-  private mutating func putList(_ entries: [[UInt8]], allowsFronts: Bool = true) {
-    let form = UInt8(1 + numbers.below(allowsFronts ? 3 : 2))
+  private mutating func putList(_ entries: [[UInt8]], isInner: Bool = false) {
+    let form = UInt8(1 + numbers.below(isInner ? 2 : 4))
+    if form == 4 { return putItems(entries) }
     if form == 3 {
       note("texts", 3)
       var shared: [Int64] = []
@@ -319,67 +320,239 @@ struct OddPayload {
         previous = entry
       }
       putStream(shared)
-      return putList(zip(entries, shared).map { Array($0[Int($1)...]) }, allowsFronts: false)
+      return putList(zip(entries, shared).map { Array($0[Int($1)...]) }, isInner: true)
     }
     if form == 2,
       let separator = (0..<256).map({ UInt8($0) }).shuffled(using: &numbers).first(where: { byte in
         entries.allSatisfy { !$0.contains(byte) }
       })
     {
-      note("texts", 2)
+      note(isInner ? "inner texts" : "texts", 2)
       writer.put(separator)
       for entry in entries { writer.put(bytes: entry + [separator]) }
       return
     }
-    note("texts", 1)
+    note(isInner ? "inner texts" : "texts", 1)
     putStream(entries.map { Int64($0.count) })
     writer.put(bytes: entries.joined())
   }
 }
 
+extension OddPayload {
+  /// Entries as items with a byte between them, the items in classes that mean nothing.
+  private mutating func putItems(_ entries: [[UInt8]]) {
+    note("texts", 5)
+    let joint = entries.joined().randomElement(using: &numbers) ?? 7
+    let items = entries.map { $0.split(separator: joint, omittingEmptySubsequences: false).map(Array.init) }
+    let classCount = 1 + numbers.below(4)
+    let classes = items.joined().map { _ in numbers.below(classCount) }
+    writer.put(joint)
+    putStream(items.map { Int64($0.count) })
+    writer.put(varint: classCount)
+    putStream(classes.map { Int64($0) })
+    for number in 0..<classCount {
+      putList(zip(items.joined(), classes).filter { $0.1 == number }.map(\.0), isInner: true)
+    }
+  }
+}
+
+// MARK: Values that follow from other slots
+
+extension OddPayload {
+  /// The payload of columns, told by what others say in the same rows. nil where no relation has these types.
+  mutating func payload(_ columns: [Column], from sources: [(slot: Int, columns: [Column])]) -> [UInt8]? {
+    let type = columns[0].type
+    let isInteger = type.integerRange != nil
+    let isFloating = [.double, .date, .float].contains(type)
+    let types = sources.map { $0.columns[0].type }
+    guard isInteger || isFloating, !types.contains(.decimal), !types.contains(.uuid) else { return nil }
+    let allIntegers = isInteger && types.allSatisfy { $0.integerRange != nil }
+    var kinds: [ColumnRelation.Kind] = [.lastOfKey, .nearLastOfKey]
+    if allIntegers {
+      kinds +=
+        ColumnRelation.Sum.allCases.map { .sum($0) } + [
+          .quotient(Int64(2 + numbers.below(99))), .remainder(7),
+        ]
+    }
+    kinds = kinds.filter { $0.sourceCount ?? sources.count == sources.count }
+    let kind = kinds[numbers.below(kinds.count)]
+    writer = RecordWriter()
+    writer.put(UInt8(16))
+    writer.put(varint: sources.count)
+    for source in sources { writer.put(varint: source.slot) }
+    note("relation", kind.code)
+    switch kind {
+    case .sum(let sum): note("sum", sum.rawValue)
+    case .quotient(let divisor), .remainder(let divisor): writer.put(varint: divisor)
+    default: break
+    }
+    let rows = columns.flatMap { column in (0..<column.count).map { (column, $0) } }
+    let others = sources.map { source in
+      source.columns.flatMap { column in (0..<column.count).map { (column, $0) } }
+    }
+    putNulls(rows.map { $0.0.isNull($0.1) }, like: others.map { $0.map { $0.0.isNull($0.1) } })
+    let present = rows.indices.filter { !rows[$0].0.isNull(rows[$0].1) }
+    if present.isEmpty { return writer.bytes }
+    var values = present.map { row in
+      isInteger
+        ? rows[row].0.integer(rows[row].1) : Int64(bitPattern: OddPayload.pattern(rows[row].0, rows[row].1))
+    }
+    if isFloating {
+      let whole = values.map { OddPayload.whole($0, type == .float) }
+      let isWhole = whole.allSatisfy { $0 != nil }
+      note("view", isWhole ? 1 : 0)
+      if isWhole { values = whole.map { $0! } }
+    }
+    if kind.isKeyed {
+      putKeyed(values, keys: present.map { row in others.map { OddPayload.key($0[row].0, $0[row].1) } }, kind)
+    } else {
+      let inputs = others.map { other in present.map { other[$0].0.integer(other[$0].1) } }
+      var predictions = [Int64](repeating: 0, count: values.count)
+      kind.predictions(inputs[0], inputs.count > 1 ? inputs[1] : nil, values.count, into: &predictions)
+      putStream(zip(values, predictions).map { $0 &- $1 })
+    }
+    return writer.bytes
+  }
+
+  /// The whole number that a pattern comes back from.
+  private static func whole(_ pattern: Int64, _ isFloat: Bool) -> Int64? {
+    let x =
+      isFloat
+      ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: pattern)))
+      : Double(bitPattern: UInt64(bitPattern: pattern))
+    guard abs(x) < 0x1p53, x == x.rounded(), !(x == 0 && x.sign == .minus) else { return nil }
+    return Int64(x)
+  }
+
+  private static func key(_ column: Column, _ row: Int) -> [UInt8] {
+    switch column.type {
+    case .string, .uri, .data, .transformable: return Array(column.bytes(row))
+    case .double, .date, .float: return withUnsafeBytes(of: pattern(column, row)) { Array($0) }
+    default: return withUnsafeBytes(of: column.integer(row)) { Array($0) }
+    }
+  }
+
+  private mutating func putKeyed(_ values: [Int64], keys: [[[UInt8]]], _ kind: ColumnRelation.Kind) {
+    var last: [[[UInt8]]: Int64] = [:]
+    var met: [Int64] = []
+    var listed: [Int64] = []
+    for (value, key) in zip(values, keys) {
+      if let before = last[key] {
+        // A value may be listed though it is the last one.
+        let isListed = before != value || numbers.below(4) == 0
+        met.append(kind == .lastOfKey ? (isListed ? 1 : 0) : value &- before)
+        if kind == .lastOfKey, isListed { listed.append(value) }
+      } else {
+        listed.append(value)
+      }
+      last[key] = value
+    }
+    putStream(met)
+    putStream(listed)
+  }
+
+  private mutating func putNulls(_ isNull: [Bool], like sources: [[Bool]]) {
+    if numbers.below(2) == 0 { return putNulls(isNull) }
+    let number = numbers.below(sources.count)
+    var others = isNull.indices.filter { isNull[$0] != sources[number][$0] }
+    // A row that comes twice is turned twice.
+    if others.count + 2 <= isNull.count { others += [0, 0] }
+    others.shuffle(using: &numbers)
+    note("nulls", 5)
+    writer.put(varint: number)
+    writer.put(varint: others.count)
+    putStream(others.map(Int64.init))
+  }
+}
+
 extension ArchiveParts {
   /// Writes all blocks of columns that the newest footer names anew, in odd forms. Throws where one can't be read.
-  /// Without `sharing` each group gets blocks of its own, with the parts that it uses.
-  mutating func makeBlocksOdd(_ odd: inout OddPayload, sharing: Bool = true) throws {
-    let decoder = ColumnDecoder()
+  /// Without `sharing` each group gets blocks of its own, with the parts that it uses; `relating` says how many of ten
+  /// columns are then told by others of the group.
+  mutating func makeBlocksOdd(_ odd: inout OddPayload, sharing: Bool = true, relating: Int = 0) throws {
     var moved: [UInt64: (offset: UInt64, length: UInt64)] = [:]
     for s in footer.splices.indices {
-      let types = ArchiveTables.types(Int(footer.splices[s].table), schema)
       for g in footer.splices[s].groups.indices {
-        for place in footer.splices[s].groups[g].references.indices {
-          let reference = footer.splices[s].groups[g].references[place]
-          if reference.flags == 0 { continue }
-          if moved[reference.offset] == nil || !sharing {
-            let old = block(reference)
-            var (header, _) = try BlockHeader.read(old[..<32])
-            var columns = try ColumnBlock.decode(
-              header, Array(old[32...]), type: ArchiveTables.type(ofPlace: place, types), decoder: decoder)
-            if !sharing {
-              let first = reference.flags & 16 == 0 ? 0 : Int(reference.part)
-              columns = Array(columns[first..<first + Int(footer.splices[s].groups[g].chunkCount)])
-              header.group = UInt32(footer.splices[s].groups[g].id)
-              header.rows = UInt32(columns.reduce(0) { $0 + $1.count })
-              footer.splices[s].groups[g].references[place].flags &= ~48
-            }
-            moved[reference.offset] = append(ArchiveParts.odd(columns, like: header, &odd))
+        let old = footer.splices[s].groups[g]
+        // What the blocks say, before any of them is changed.
+        let columns = try old.references.indices.map { place in
+          try old.references[place].flags == 0 ? [] : stored(old, place, Int(footer.splices[s].table))
+        }
+        var depths = [Int](repeating: 0, count: columns.count)
+        for place in columns.indices where old.references[place].flags != 0 {
+          let header = try BlockHeader.read(block(old.references[place])[..<32]).header
+          if !sharing {
+            let part = try own(columns, place, old, header, relating, &odd, &depths)
+            footer.splices[s].groups[g].references[place] = part
+            continue
           }
+          let offset = old.references[place].offset
+          if moved[offset] == nil {
+            moved[offset] = append(
+              ArchiveParts.odd(odd.payload(columns[place]), columns[place], like: header, &odd))
+          }
+          footer.splices[s].groups[g].references[place].flags &= ~64
           (
             footer.splices[s].groups[g].references[place].offset,
             footer.splices[s].groups[g].references[place].length
           ) =
-            moved[reference.offset]!
+            moved[offset]!
         }
       }
     }
   }
 
-  /// A block of columns with an odd payload.
-  static func odd(_ columns: [Column], like old: BlockHeader, _ odd: inout OddPayload) -> [UInt8] {
-    let payload = odd.payload(columns)
+  /// A block of its own for a column of a group, with the parts that it uses, and the reference to it.
+  private mutating func own(
+    _ columns: [[Column]], _ place: Int, _ group: FooterParts.Group, _ old: BlockHeader, _ relating: Int,
+    _ odd: inout OddPayload, _ depths: inout [Int]
+  ) throws -> FooterParts.Reference {
+    func used(_ place: Int) -> [Column] {
+      let first = group.references[place].flags & 16 == 0 ? 0 : Int(group.references[place].part)
+      return Array(columns[place][first..<first + Int(group.chunkCount)])
+    }
+    var header = old
+    header.group = UInt32(group.id)
+    var reference = group.references[place]
+    reference.flags &= ~112
+    let slotCount = columns.count - 2
+    // Only slots before it, so that there are no circles.
+    let candidates = (0..<min(place, slotCount)).filter { depths[$0] < 3 && group.references[$0].flags != 0 }
+    var payload: [UInt8]?
+    if place < slotCount, !candidates.isEmpty, odd.numbers.below(10) < relating {
+      let sources = (0..<1 + odd.numbers.below(3)).map { _ in candidates[odd.numbers.below(candidates.count)]
+      }
+      payload = odd.payload(used(place), from: sources.map { ($0, used($0)) })
+      if payload != nil {
+        reference.flags |= 64
+        reference.sources = sources.map { UInt64($0) }
+        depths[place] = sources.map { depths[$0] + 1 }.max()!
+      }
+    }
+    let place = append(ArchiveParts.odd(payload ?? odd.payload(used(place)), used(place), like: header, &odd))
+    (reference.offset, reference.length) = place
+    return reference
+  }
+
+  /// The columns of all parts of a block.
+  private func stored(_ group: FooterParts.Group, _ place: Int, _ table: Int) throws -> [Column] {
+    let bytes = block(group.references[place])
+    let header = try BlockHeader.read(bytes[..<32]).header
+    let types = ArchiveTables.types(table, schema)
+    return try ColumnBlock.decode(
+      header, Array(bytes[32...]), type: ArchiveTables.type(ofPlace: place, types), decoder: ColumnDecoder()
+    ) { slot, _ in try stored(group, slot, table) }
+  }
+
+  /// A block of columns with a payload, deflated or not.
+  static func odd(
+    _ payload: [UInt8], _ columns: [Column], like old: BlockHeader, _ odd: inout OddPayload
+  ) -> [UInt8] {
     var writer = RecordWriter()
     writer.put(UInt8(columns.count))
     for column in columns { writer.put(UInt16(column.count)) }
     var header = old
+    header.rows = UInt32(columns.reduce(0) { $0 + $1.count })
     header.codec = 0
     header.rawLength = UInt32(payload.count)
     let deflater = BlockDeflater()
