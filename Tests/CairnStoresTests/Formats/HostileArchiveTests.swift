@@ -25,7 +25,7 @@ import Testing
 
   /// How often each archive is damaged. CAIRN_HOSTILE_ROUNDS in the environment asks for more.
   private static let samples =
-    ProcessInfo.processInfo.environment["CAIRN_HOSTILE_ROUNDS"].flatMap { Int($0) } ?? 120
+    ProcessInfo.processInfo.environment["CAIRN_HOSTILE_ROUNDS"].flatMap { Int($0) } ?? 60
 
   @Test(arguments: Golden.accepted.map(\.name))
   func `a golden archive with a byte flipped, or cut off, throws corrupt or says the same`(_ name: String)

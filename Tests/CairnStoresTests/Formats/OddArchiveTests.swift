@@ -19,12 +19,49 @@ import Testing
   func `an archive that is put together oddly says the same as ours`(_ seed: Int) throws {
     let odd = try Self.odd(UInt64(seed))
     #expect(try GoldenArchiveTests.dump(odd.bytes) == odd.plain)
-    // With CAIRN_ODD_ARCHIVES in the environment, they are written there, with their JSON.
+    try Self.hand(odd.bytes, odd.plain, to: "odd-\(seed)")
+  }
+
+  /// Writes an archive and its JSON for the independent reader, if the environment says where.
+  private static func hand(_ bytes: [UInt8], _ json: String, to name: String) throws {
     guard let path = ProcessInfo.processInfo.environment["CAIRN_ODD_ARCHIVES"] else { return }
     let folder = URL(fileURLWithPath: path)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try Data(odd.bytes).write(to: folder.appendingPathComponent("odd-\(seed).cairn"))
-    try Data(odd.plain.utf8).write(to: folder.appendingPathComponent("odd-\(seed).json"))
+    try Data(bytes).write(to: folder.appendingPathComponent("\(name).cairn"))
+    try Data(json.utf8).write(to: folder.appendingPathComponent("\(name).json"))
+  }
+
+  @Test func `an archive that is to be smallest relates its columns, and says what it was given`() throws {
+    var dumps: [String] = []
+    for profile in [ArchiveStore.Profile.smallest, .fastest] {
+      let making = try Golden.Making(Golden.numbered, profile: profile)
+      try making.save { $0.inserts = [try Self.relatedRows(making)] }
+      let bytes = try making.bytes()
+      let references = try ArchiveParts(bytes).footer.splices.flatMap(\.groups).flatMap(\.references)
+      #expect(references.contains { !$0.sources.isEmpty } == (profile == .smallest))
+      dumps.append(try GoldenArchiveTests.dump(bytes))
+      try Self.hand(bytes, dumps.last!, to: "\(profile)")
+    }
+    #expect(dumps[0] == dumps[1])
+  }
+
+  /// Rows of which some columns follow from others.
+  private static func relatedRows(_ making: Golden.Making) throws -> ChangeSet.Inserts {
+    let entity = making.store.schema.entities[0]
+    let keys = Array(try making.store.reserveKeys(1500, root: entity.id))
+    let builders = entity.slots.map { ColumnBuilder($0.type) }
+    var numbers = FixedNumbers(seed: 11)
+    for _ in keys {
+      let (a, b) = (Int64(numbers.below(5000)), Int64(numbers.below(300)))
+      let values: [String: Value] = [
+        "n0": .int(a), "n1": .int(b), "n2": numbers.below(20) == 0 ? .null : .int(a + b), "n3": .int(a / 10),
+        "s": .string("code \(b % 40)"), "d": .double(Double(b % 40) * 1.25),
+      ]
+      for (slot, builder) in zip(entity.slots, builders) {
+        try builder.append(value: values[slot.name] ?? .null)
+      }
+    }
+    return .init(entity: entity.id, keys: keys, columns: builders.map { $0.finish() })
   }
 
   private static func odd(_ seed: UInt64) throws -> Odd {
