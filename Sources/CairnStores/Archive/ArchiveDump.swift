@@ -1,5 +1,5 @@
-// An archive as JSON: everything that it says, each value exactly. Formats/archive.md, section 12, says the form,
-// which the independent reader writes too.
+// An archive as JSON: everything that it says, each value exactly. Formats/archive.md, section 12, says the
+// form, which the independent reader writes too.
 
 import CairnModel
 import Foundation
@@ -14,10 +14,11 @@ package struct ArchiveDump {
 
   private static let bufferSize = 1 << 16
 
-  /// Reads all of the archive at `path` and hands its JSON to `write`, in pieces. Nothing is written to the archive.
+  /// Reads all of the archive at `path` and hands its JSON to `write`, in pieces. Nothing is written to the
+  /// archive.
   ///
-  /// Throws `corrupt` for the first damage that is met, what the file system throws, and what `write` throws; what
-  /// was handed out until then is no JSON.
+  /// Throws `corrupt` for the first damage that is met, what the file system throws, and what `write` throws;
+  /// what was handed out until then is no JSON.
   package static func json(
     at path: String, on fileSystem: any FileSystem = POSIXFileSystem.shared, _ write: ([UInt8]) throws -> Void
   ) throws {

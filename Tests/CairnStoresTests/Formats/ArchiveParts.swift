@@ -1,4 +1,5 @@
-// An archive taken apart into what it says, so that a test can change any of it and put the file together again.
+// An archive taken apart into what it says, so that a test can change any of it and put the file together
+// again.
 
 import CairnModel
 import Foundation
@@ -246,8 +247,8 @@ struct ArchiveParts {
     Array(front[Int(reference.offset)..<Int(reference.offset + reference.length)])
   }
 
-  /// Replaces the block of a reference by what `change` makes of it: the header's fields, and the stored bytes.
-  /// The checksum is made anew.
+  /// Replaces the block of a reference by what `change` makes of it: the header's fields, and the stored
+  /// bytes. The checksum is made anew.
   mutating func changeBlock(
     _ reference: WritableKeyPath<FooterParts, FooterParts.Reference>,
     _ change: (_ header: inout [UInt8], _ stored: inout [UInt8]) -> Void

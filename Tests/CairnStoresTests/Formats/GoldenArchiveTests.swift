@@ -1,4 +1,5 @@
-// The golden files of Formats/golden/archive: what is accepted reads as its JSON says, what is rejected throws.
+// The golden files of Formats/golden/archive: what is accepted reads as its JSON says, what is rejected
+// throws.
 
 import CairnModel
 import Foundation
@@ -34,7 +35,8 @@ import Testing
     return "\(error.code) \(error.offset.map(String.init) ?? "-")\n\(sentence)\n"
   }
 
-  /// With CAIRN_WRITE_GOLDEN in the environment, files that aren't there yet are written. None is ever replaced.
+  /// With CAIRN_WRITE_GOLDEN in the environment, files that aren't there yet are written. None is ever
+  /// replaced.
   static let writesMissing = ProcessInfo.processInfo.environment["CAIRN_WRITE_GOLDEN"] != nil
 
   private static func write(_ content: [UInt8], _ kind: String, _ name: String) throws {
@@ -55,8 +57,8 @@ import Testing
     let expected = String(decoding: try Self.file("accept", "\(name).json"), as: UTF8.self)
     let golden = try Self.file("accept", "\(name).cairn")
     #expect(try Self.dump(golden) == expected)
-    // Another release of zlib may deflate to other bytes, and an encoder that has learnt something choose others;
-    // what they say stays.
+    // Another release of zlib may deflate to other bytes, and an encoder that has learnt something choose
+    // others; what they say stays.
     #expect(try Self.dump(made) == expected)
     #expect(golden.count < 16_384, "golden files are small")
   }

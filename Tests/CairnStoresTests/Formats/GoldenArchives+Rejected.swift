@@ -1,5 +1,5 @@
-// The golden archives that readers refuse. Each breaks one rule of Formats/archive.md, which names it, and has right
-// checksums wherever the rule isn't about them.
+// The golden archives that readers refuse. Each breaks one rule of Formats/archive.md, which names it, and
+// has right checksums wherever the rule isn't about them.
 
 import CairnModel
 import Foundation
@@ -118,7 +118,8 @@ extension Golden {
           try making.save { try $0.insert(key, [:], in: one) }
           lengths.append(try making.bytes().count)
         }
-        // The third save is in the second slot, and its place is that of the fourth: the first one is damaged.
+        // The third save is in the second slot, and its place is that of the fourth: the first one is
+        // damaged.
         return Array(try making.bytes()[..<lengths[0]]).zeroing(80..<144)
       }
     ),

@@ -1,5 +1,5 @@
-// The golden archives that readers accept: how each is made, always the same. A new one goes into `accepted`; what no
-// writer of ours makes is put together by hand (ArchiveParts).
+// The golden archives that readers accept: how each is made, always the same. A new one goes into `accepted`;
+// what no writer of ours makes is put together by hand (ArchiveParts).
 
 import CairnModel
 import Foundation

@@ -7,7 +7,8 @@ import Testing
 @testable import CairnStores
 
 @Suite struct HostileArchiveTests {
-  /// Runs `body` with every content that is made, and takes nothing but `corrupt` of this file, or the content.
+  /// Runs `body` with every content that is made, and takes nothing but `corrupt` of this file, or the
+  /// content.
   private static func expect(
     _ bytes: [UInt8], _ content: String?, _ what: @autoclosure () -> String
   ) {

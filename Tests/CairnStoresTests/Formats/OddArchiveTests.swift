@@ -1,5 +1,6 @@
-// Archives that are right and odd: random models, rows and saves, put together as no writer of ours would. Both readers
-// have to say the same of them; `.ci/check-formats` has the independent one read what this writes.
+// Archives that are right and odd: random models, rows and saves, put together as no writer of ours would.
+// Both readers have to say the same of them; `.ci/check-formats` has the independent one read what this
+// writes.
 
 import CairnModel
 import Foundation

@@ -1,5 +1,5 @@
-// Payloads that are right and that no encoder of ours would make: every form that fits, at random, at every place
-// (Formats/encodings.md).
+// Payloads that are right and that no encoder of ours would make: every form that fits, at random, at every
+// place (Formats/encodings.md).
 
 import CairnModel
 import Foundation
@@ -466,9 +466,9 @@ extension OddPayload {
 }
 
 extension ArchiveParts {
-  /// Writes all blocks of columns that the newest footer names anew, in odd forms. Throws where one can't be read.
-  /// Without `sharing` each group gets blocks of its own, with the parts that it uses; `relating` says how many of ten
-  /// columns are then told by others of the group.
+  /// Writes all blocks of columns that the newest footer names anew, in odd forms. Throws where one can't be
+  /// read. Without `sharing` each group gets blocks of its own, with the parts that it uses; `relating` says
+  /// how many of ten columns are then told by others of the group.
   mutating func makeBlocksOdd(_ odd: inout OddPayload, sharing: Bool = true, relating: Int = 0) throws {
     var moved: [UInt64: (offset: UInt64, length: UInt64)] = [:]
     for s in footer.splices.indices {
