@@ -8,6 +8,7 @@ struct Arguments: Equatable {
     case model(ModelCommand)
     case predicate(PredicateCommand)
     case fetch(FetchCommand)
+    case archive(ArchiveCommand)
   }
 
   let action: Action
@@ -25,6 +26,9 @@ struct Arguments: Equatable {
     case "predicate":
       action = try PredicateCommand(parsing: words).map { .predicate($0) } ?? .print(PredicateCommand.help)
     case "fetch": action = try FetchCommand(parsing: words).map { .fetch($0) } ?? .print(FetchCommand.help)
+    case let word? where ArchiveCommand.names.contains(word):
+      action =
+        try ArchiveCommand(word, parsing: words).map { .archive($0) } ?? .print(ArchiveHelp.text(word))
     case let word? where word.hasPrefix("-"): throw UsageError("there is no option \(word)", help: Help.tool)
     case let word?: throw UsageError("there is no command \"\(word)\"", help: Help.tool)
     }
@@ -43,6 +47,7 @@ struct Arguments: Equatable {
     case "model": return .print(ModelCommand.help)
     case "predicate": return .print(PredicateCommand.help)
     case "fetch": return .print(FetchCommand.help)
+    case _ where ArchiveCommand.names.contains(command): return .print(ArchiveHelp.text(command))
     default: throw UsageError("there is no command \"\(command)\"", help: Help.tool)
     }
   }
@@ -98,13 +103,25 @@ enum Help {
            cairn model show|check|diff|convert FILE …
            cairn predicate 'FORMAT' [--on JSON] …
            cairn fetch INPUT… [--model FILE] [--entity NAME] [--predicate FORMAT] …
+           cairn pack INPUT… OUT [--model FILE] [--profile fastest|default|smallest] …
+           cairn info|verify|compact FILE …
+           cairn export FILE [--entity NAME] [--format csv|json] [--to DIR]
+           cairn salvage FILE NEW …
+           cairn convert IN OUT …
            cairn --help | --version
 
     commands:
       tour        builds a graph of 27,004 flights and shows what Cairn does with it
       model       shows, checks, compares and converts Core Data's model files
       predicate   parses a predicate, shows its tree, and asks it of an object
-      fetch       fetches, sorts, groups and explains over CSV and JSON files
+      fetch       fetches, sorts, groups and explains over CSV and JSON files, or an archive
+      pack        makes an archive of CSV and JSON files, or of another archive
+      info        shows an archive's entities, and what each column takes
+      export      writes an archive's rows as CSV or JSON
+      convert     makes an archive of a folder of tables, and the other way round
+      verify      reads all of an archive and says what is wrong with it
+      salvage     saves what is readable of a damaged archive
+      compact     writes an archive anew, without what earlier saves left in it
 
     `cairn COMMAND --help` says more.
 

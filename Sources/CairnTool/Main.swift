@@ -1,7 +1,7 @@
 // The command-line tool: reads its arguments, does the work, and says by its exit code how it went.
 //
-// 0: done. 1: failed, with a sentence on standard error. 64: called wrongly, with the usage on standard error.
-// 65: the input is bad. 66: there is no input. 73: the output can't be written.
+// 0: done. 1: failed, with a sentence on standard error. 2: salvaged, but something is lost. 64: called wrongly, with
+// the usage on standard error. 65: the input is bad. 66: there is no input. 73: the output can't be written.
 
 import Cairn
 
@@ -33,6 +33,9 @@ enum CairnCommand {
       let code = try command.run(Console(color: .never))
       if code != 0 { exit(code) }
     case .fetch(let command):
+      let code = try command.run(Console(color: .never))
+      if code != 0 { exit(code) }
+    case .archive(let command):
       let code = try command.run(Console(color: .never))
       if code != 0 { exit(code) }
     }

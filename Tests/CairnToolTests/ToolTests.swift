@@ -14,7 +14,10 @@ import Testing
     #expect(outcome.output.hasSuffix("\n"))
   }
 
-  @Test(arguments: ["tour", "model", "predicate", "fetch"])
+  @Test(arguments: [
+    "tour", "model", "predicate", "fetch", "pack", "info", "export", "convert", "verify", "salvage",
+    "compact",
+  ])
   func `help for a command is the command's help`(command: String) throws {
     let outcome = try run("help", command)
     let other = try run(command, "--help")

@@ -9,6 +9,11 @@ struct ArchiveCopy {
   let path: String
   var effort = EncodingEffort.default
   var clock: @Sendable () -> Date = { Date() }
+  /// What is written instead of a chunk of a table; nil leaves its rows out. Where this is nil, a damaged chunk
+  /// ends the copy.
+  var repair: ((Chunk, Int) -> Chunk?)?
+  /// Told how many of how many rows have been written.
+  var progress: (Int, Int) -> Void = { _, _ in }
 
   /// What there is to write besides tables.
   struct Identity {
@@ -38,9 +43,14 @@ struct ArchiveCopy {
         generation: identity.generation, time: now, nextGroup: 0,
         schema: schema, metadata: metadata, nextKeys: identity.nextKeys, nextJoinKeys: identity.nextJoinKeys,
         tables: [[ArchiveGroup]](repeating: [], count: ArchiveTables.count(snapshot.schema)))
+      let total = index.tables.indices.reduce(0) { $0 + (snapshot.table($1)?.liveCount ?? 0) }
+      var done = 0
       for table in index.tables.indices {
         guard let rows = snapshot.table(table) else { continue }
-        index.tables[table] = try groups(rows, table, encoder)
+        index.tables[table] = try groups(rows, table, encoder) {
+          done += $0
+          progress(done, total)
+        }
       }
       index.nextGroup = encoder.nextGroup
       let place = try put(.footer, index.wholeFooter, sink)
@@ -60,7 +70,9 @@ struct ArchiveCopy {
   }
 
   /// The groups of a table's live rows, four full chunks at a time, so that no more than that is in memory.
-  private func groups(_ table: Table, _ number: Int, _ encoder: ArchiveEncoder) throws -> [ArchiveGroup] {
+  private func groups(
+    _ table: Table, _ number: Int, _ encoder: ArchiveEncoder, didWrite: (Int) -> Void
+  ) throws -> [ArchiveGroup] {
     var result: [ArchiveGroup] = []
     var packer = ChunkPacker(types: table.types)
     var items: [ArchiveEncoder.Item] = []
@@ -70,10 +82,12 @@ struct ArchiveCopy {
         let damage = items.prefix(count).compactMap { $0.chunk.firstDamage }.first
         if let damage { throw damage }
         result += try encoder.groups(of: Array(items.prefix(count)), table: number)
+        didWrite(items.prefix(count).reduce(0) { $0 + $1.chunk.liveCount })
         items.removeFirst(count)
       }
     }
     for chunk in table.chunks.all {
+      guard let chunk = repair == nil ? chunk : repair?(chunk, number) else { continue }
       items += packer.add(chunk).map { .init(chunk: $0) }
       try flush(false)
     }

@@ -47,34 +47,18 @@ struct ArchiveFile {
     }
     try checkTrailer(slot, header)
     let place = BlockPlace(offset: slot.footerOffset, length: Int(slot.footerLength))
-    let bare = ArchiveSource(
-      file: file, path: path, uuid: header.uuid, schema: Schema.nothing, cacheBudget: cacheBudget)
-    let text = try text(place, .footer, bare)
-    let schemaPlace = try rethrow(place) { try ArchiveIndex.schemaPlace(text, end: place.offset) }
-    let schemaText = try self.text(schemaPlace, .schema, bare)
-    let archived = try rethrow(schemaPlace) { try ArchivedSchema(json: schemaText) }
-    let schema = try rethrow(schemaPlace) {
-      let schema = try archived.schema
-      try ArchiveTables.check(schema)
-      return schema
+    let state = try state(at: place, uuid: header.uuid, cacheBudget: cacheBudget, damage: damage)
+    guard Int64(exactly: slot.generation) == state.index.generation else {
+      throw corrupt("the footer is of commit \(state.index.generation), not \(slot.generation)", place.offset)
     }
-    let source = ArchiveSource(
-      file: file, path: path, uuid: header.uuid, schema: schema, cacheBudget: cacheBudget, damage: damage)
-    let (index, footers) = try index(text, place, source)
-    guard Int64(exactly: slot.generation) == index.generation else {
-      throw corrupt("the footer is of commit \(index.generation), not \(slot.generation)", place.offset)
-    }
-    let metadataText = try self.text(index.metadata, .metadata, source)
-    let metadata = try rethrow(index.metadata) {
-      try ArchivedMetadata.read(json: metadataText, type: ArchiveStore.traits.type)
-    }
+    let metadata = try metadata(state)
     guard metadata.uuid == header.uuid else {
-      throw corrupt("the metadata is of the archive \(metadata.uuid)", index.metadata.offset)
+      throw corrupt("the metadata is of the archive \(metadata.uuid)", state.index.metadata.offset)
     }
     return ArchiveContents(
-      source: source, header: header, slot: slot, slotNumber: number, damagedSlots: damagedSlots,
-      schema: archived, metadata: metadata, index: index, footers: footers, unfinished: size - slot.fileLength
-    )
+      source: state.source, header: header, slot: slot, slotNumber: number, damagedSlots: damagedSlots,
+      schema: state.schema, metadata: metadata, index: state.index, footers: state.footers,
+      unfinished: size - slot.fileLength)
   }
 
   /// Header and slots. A slot that looks damaged may be one that a writer is about to write: then it changes.
@@ -95,7 +79,62 @@ struct ArchiveFile {
   /// How often slots are read that go on changing.
   private static let readLimit = 10
 
-  private func header(_ start: [UInt8]) throws -> ArchiveHeader {
+  /// What one footer says, with those that it hangs on.
+  struct State {
+    let source: ArchiveSource
+    let schema: ArchivedSchema
+    let index: ArchiveIndex
+    /// Newest first.
+    let footers: [BlockPlace]
+  }
+
+  /// The state that the footer at `place` says. `schema` stands in for one that can't be read. Throws `corrupt` and
+  /// what the file system throws.
+  func state(
+    at place: BlockPlace, uuid: UUID, cacheBudget: Int, damage: DamageLog,
+    insteadOf schema: ArchivedSchema? = nil
+  ) throws -> State {
+    let bare = ArchiveSource(
+      file: file, path: path, uuid: uuid, schema: Schema.nothing, cacheBudget: cacheBudget)
+    let text = try text(place, .footer, bare)
+    let schemaPlace = try rethrow(place) { try ArchiveIndex.schemaPlace(text, end: place.offset) }
+    let (archived, compiled) = try self.schema(at: schemaPlace, insteadOf: schema, bare)
+    let source = ArchiveSource(
+      file: file, path: path, uuid: uuid, schema: compiled, cacheBudget: cacheBudget, damage: damage)
+    let (index, footers) = try index(text, place, source)
+    return State(source: source, schema: archived, index: index, footers: footers)
+  }
+
+  private func schema(
+    at place: BlockPlace, insteadOf other: ArchivedSchema?, _ source: ArchiveSource
+  ) throws -> (ArchivedSchema, Schema) {
+    do {
+      let text = try self.text(place, .schema, source)
+      let archived = try rethrow(place) { try ArchivedSchema(json: text) }
+      return (archived, try compiled(archived, place))
+    } catch let error as StoreError where error.code == .corrupt {
+      guard let other else { throw error }
+      return (other, try compiled(other, place))
+    }
+  }
+
+  private func compiled(_ archived: ArchivedSchema, _ place: BlockPlace) throws -> Schema {
+    try rethrow(place) {
+      let schema = try archived.schema
+      try ArchiveTables.check(schema)
+      return schema
+    }
+  }
+
+  /// Throws `corrupt` and what the file system throws.
+  func metadata(_ state: State) throws -> StoreMetadata {
+    let text = try self.text(state.index.metadata, .metadata, state.source)
+    return try rethrow(state.index.metadata) {
+      try ArchivedMetadata.read(json: text, type: ArchiveStore.traits.type)
+    }
+  }
+
+  func header(_ start: [UInt8]) throws -> ArchiveHeader {
     do {
       return try ArchiveHeader(Array(start.prefix(ArchiveHeader.size)))
     } catch let error as RecordError {
@@ -108,7 +147,7 @@ struct ArchiveFile {
 
   /// The newest commit: what the newer slot says. Only where a slot is damaged, the trailer at the end of the file
   /// is asked, because the newest commit may be the one that the damaged slot named.
-  private func newest(
+  func newest(
     _ start: [UInt8], _ header: ArchiveHeader, _ size: UInt64
   ) throws -> (slot: CommitSlot, number: Int?, damaged: [Int]) {
     var found: [(slot: CommitSlot, number: Int)] = []
@@ -148,7 +187,7 @@ struct ArchiveFile {
     return trailer.slot
   }
 
-  private func checkTrailer(_ slot: CommitSlot, _ header: ArchiveHeader) throws {
+  func checkTrailer(_ slot: CommitSlot, _ header: ArchiveHeader) throws {
     guard let found = try trailer(endingAt: slot.fileLength, header), found == slot else {
       throw corrupt(
         "the trailer of commit \(slot.generation) is damaged",
@@ -192,8 +231,7 @@ struct ArchiveFile {
 
   static let longestChain = 256
 
-  private func text(_ place: BlockPlace, _ kind: BlockHeader.Kind, _ source: ArchiveSource) throws -> [UInt8]
-  {
+  func text(_ place: BlockPlace, _ kind: BlockHeader.Kind, _ source: ArchiveSource) throws -> [UInt8] {
     let (header, stored) = try source.readBlock(at: place.offset, length: place.length, kind: kind, corrupt)
     return try rethrow(place) { try TextBlock.decode(header, stored) }
   }
@@ -210,7 +248,7 @@ struct ArchiveFile {
 
 extension Schema {
   /// Of a file whose schema isn't read yet.
-  fileprivate static let nothing = try! Schema(SchemaDescription(entities: []))
+  static let nothing = try! Schema(SchemaDescription(entities: []))
 }
 
 extension ArchiveIndex {
@@ -227,5 +265,13 @@ extension ArchiveIndex {
       throw reader.error("a schema of \(length) bytes at \(offset), where none can be")
     }
     return BlockPlace(offset: offset, length: length)
+  }
+
+  /// Which commit a footer is of.
+  static func generation(_ bytes: [UInt8]) throws -> UInt64 {
+    var reader = RecordReader(bytes)
+    guard try reader.integer(UInt8.self) == form else { throw reader.error("a footer of another form") }
+    if try reader.integer(UInt8.self) == 1 { _ = (try reader.varint(), try reader.varint()) }
+    return try reader.varint()
   }
 }

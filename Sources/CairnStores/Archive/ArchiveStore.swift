@@ -333,6 +333,10 @@ public final class ArchiveStore: PersistentStore {
 
 extension ArchiveStore: CheckingStore {}
 
+extension ArchiveStore: StoreOfTables {
+  var tables: TableEngine { engine }
+}
+
 extension ArchiveStore: ExplainingStore {
   package func fetch(
     _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace

@@ -97,3 +97,7 @@ extension MemoryStore: SingleRowStore {
 
   package func newestRow(_ key: RowKey) throws -> (chunk: Chunk, row: Int)? { try engine.newestRow(key) }
 }
+
+extension MemoryStore: StoreOfTables {
+  var tables: TableEngine { engine }
+}

@@ -1,4 +1,4 @@
-// Rows of results on standard output: a table for people, JSON or CSV for programs.
+// Rows of results: a table for people, JSON or CSV for programs.
 
 import Cairn
 
@@ -7,13 +7,21 @@ struct ResultWriter {
   private let columns: [String]
   /// Columns whose numbers were worked out, and have more digits than anybody reads.
   private let figures: Set<String>
-  private let console: Console
+  /// Of the terminal; nil where there is none.
+  private let width: Int?
+  private let write: (String) throws -> Void
 
   init(
     _ format: FetchCommand.Format, columns: [String], roundsFigures figures: Set<String> = [],
     _ console: Console
   ) {
-    (self.format, self.columns, self.figures, self.console) = (format, columns, figures, console)
+    (self.format, self.columns, self.figures) = (format, columns, figures)
+    (width, write) = (console.terminalWidth, console.write)
+  }
+
+  /// For a file.
+  init(_ format: FetchCommand.Format, columns: [String], write: @escaping (String) throws -> Void) {
+    (self.format, self.columns, figures, width, self.write) = (format, columns, [], nil, write)
   }
 
   func write(rows: some Sequence<[Cell]>) throws {
@@ -30,7 +38,7 @@ struct ResultWriter {
     for row in rows {
       table.add(zip(row, isRounded).map { ($0.forPeople(isRounded: $1), $0.isNumber) })
     }
-    try console.write(table.text(width: console.terminalWidth))
+    try write(table.text(width: width))
   }
 
   /// An array with a row on each line, the members in the order of the columns.
@@ -60,7 +68,7 @@ struct ResultWriter {
 
   private func flush(_ buffer: inout String, ifOver size: Int) throws {
     guard buffer.utf8.count > size else { return }
-    try console.write(buffer)
+    try write(buffer)
     buffer = ""
   }
 }

@@ -1,0 +1,120 @@
+// What the commands about archives say about themselves.
+
+enum ArchiveHelp {
+  static func text(_ command: String) -> String { texts[command] ?? "" }
+
+  /// What a command's paths are, for messages.
+  static func paths(_ command: String) -> String {
+    switch command {
+    case "salvage": "the damaged archive and a path for a new one"
+    case "pack": "one input at least, and a path for the archive"
+    case "convert": "what is converted, and a path for what it becomes"
+    default: "the path of an archive"
+    }
+  }
+
+  private static let profiles = """
+      --profile   how much time is taken to make the archive small: fastest, default or smallest
+    """
+
+  private static let texts: [String: String] = [
+    "info": """
+    Shows what an archive consists of: its entities, their rows, and the bytes of each column. Reads no row.
+
+    usage: cairn info FILE [--json]
+
+    Raw is what the columns take once their encodings are undone halfway: before they were deflated. Columns that
+    follow from others are only as long as what the others don't tell. Dead bytes belong to earlier saves: cairn
+    compact gives them back.
+
+      --json   the same for programs, in bytes
+
+    The exit status is 65 for a file that is no archive or is damaged, and 66 for one that can't be read.
+
+    """,
+    "verify": """
+    Reads all of an archive, and prints everything that is wrong with it, a finding on each line.
+
+    usage: cairn verify FILE
+
+    Checked are the header, the commit slots, the footers, the checksum and the values of every block that is in
+    use, the order of keys, and every byte between. Not checked is whether relationships lead somewhere.
+
+    The exit status is 0 where nothing is wrong, 65 where something is, and 66 for a file that can't be read.
+
+    """,
+    "salvage": """
+    Writes a new archive with everything that is still readable of a damaged one, and says what is lost.
+
+    usage: cairn salvage FILE NEW [--model FILE] [--profile fastest|default|smallest]
+
+    The damaged file is only read. Values that can't be read are missing in the new archive, also where the model
+    says that there has to be one; where the newest state can't be read at all, an earlier one is saved.
+
+      --model     the model that the archive was made with, for one whose own is damaged
+    \(profiles)
+
+    The exit status is 0 where nothing was lost, 2 where something was (the new archive has the rest), 65 where
+    nothing can be saved, 66 for a file that can't be read, and 73 for one that can't be written.
+
+    """,
+    "compact": """
+    Writes an archive anew, without what earlier saves left in it.
+
+    usage: cairn compact FILE [--profile fastest|default|smallest]
+
+    \(profiles)
+
+    The file is replaced as a whole, or stays as it was. The exit status is 65 for a damaged archive, which stays
+    untouched, and for one that a program is writing to.
+
+    """,
+    "pack": """
+    Makes an archive of CSV or JSON files, or of another archive.
+
+    usage: cairn pack INPUT… OUT [--model FILE [--version NAME]] [--profile fastest|default|smallest]
+                      [--null WORD] [--rename OLD=NEW,…]
+
+    INPUT, --model, --null and --rename are those of cairn fetch: see cairn help fetch. Without a model, every
+    input is an entity whose attributes have the types of the columns. The model travels inside of the archive.
+
+    \(profiles)
+
+    example: cairn pack airlines.csv flights.csv --model Flights.xcdatamodeld --null NA flights.cairn --profile smallest
+
+    OUT mustn't be there yet. The exit status is 65 for input or a model that makes no sense, 66 for a file that
+    can't be read, and 73 for one that can't be written.
+
+    """,
+    "export": """
+    Writes the rows of an archive as CSV or JSON.
+
+    usage: cairn export FILE [--entity NAME] [--format csv|json] [--to DIR]
+
+      --entity   whose rows; needn't be said where there is one entity, with --to, or with JSON, which has an
+                 array for each entity otherwise
+      --format   csv (the default) or json; values are exact but for dates, which have microseconds
+      --to       a folder for one file an entity and the model, which cairn convert makes an archive of again
+
+    To-one relationships are columns like airline.carrier: a value by which the destination is found, which is
+    its one attribute that is unique. What can't be said so is named on standard error. The exit status is 65 for
+    a damaged archive, 66 for one that can't be read, and 73 for files that can't be written.
+
+    """,
+    "convert": """
+    Makes one kind of store of another: a folder of CSV or JSON files with a model becomes an archive, an archive
+    becomes such a folder, or another archive.
+
+    usage: cairn convert IN OUT [--format csv|json] [--profile fastest|default|smallest]
+
+    OUT is an archive where it ends in .cairn, and a folder otherwise; neither may be there yet. A folder has one
+    file for each entity, called after it, and a model: Model.xcdatamodel, or any other.
+
+      --format    of the files of a folder: csv (the default) or json
+    \(profiles)
+
+    The exit status is that of cairn pack and cairn export.
+
+    """,
+  ]
+}

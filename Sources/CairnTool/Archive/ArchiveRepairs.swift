@@ -1,0 +1,85 @@
+// `cairn verify`, `cairn salvage` and `cairn compact`.
+
+import Cairn
+
+enum ArchiveRepairs {
+  static func verify(_ path: String, _ console: Console) throws -> Int32 {
+    let line = ProgressLine()
+    defer { line.clear() }
+    let findings = try ArchiveVerifier.findings(at: ArchivePath.full(path)) { done, total in
+      line.show("verifying", done, of: total)
+    }
+    line.clear()
+    for finding in findings { try console.write(text(finding, path) + "\n") }
+    if findings.isEmpty { try console.write("\(path): nothing is wrong\n") }
+    return findings.isEmpty ? 0 : 65
+  }
+
+  private static func text(_ finding: StoreError, _ path: String) -> String {
+    var text = path
+    if let offset = finding.offset { text += " at byte \(offset)" }
+    if let entity = finding.entity { text += ", \(entity)" + (finding.property.map { ".\($0)" } ?? "") }
+    return text + ": \(finding.message)" + (finding.remedy.map { "; \($0)" } ?? "")
+  }
+
+  static func salvage(
+    _ path: String, _ target: String, _ model: String?, _ profile: ArchiveStore.Profile, _ console: Console
+  ) throws -> Int32 {
+    try ArchivePath.requireNothing(at: target)
+    let instead = try model.map { try InputStore(empty: InputStore.model($0, nil), of: $0).archiveModel }
+    let line = ProgressLine()
+    defer { line.clear() }
+    let report = try ArchivePath.writing(target) {
+      try ArchiveSalvager.salvage(
+        ArchivePath.full(path), to: ArchivePath.full(target), model: instead, profile: profile
+      ) { done, total in line.show("salvaging", done, of: total) }
+    }
+    line.clear()
+    try console.write(text(report, target))
+    return report.isWhole ? 0 : 2
+  }
+
+  private static func text(_ report: SalvageReport, _ target: String) -> String {
+    var lines = ["\(target): commit \(report.generation), saved \(DateText.text(report.time))"]
+    lines += report.rows.map { "  \($0.entity): \(Console.grouped($0.count)) rows" }
+    lines += report.notes.map { "damaged, but not needed: \($0)" }
+    if let lost = report.lostCommits { lines.append("lost: \(lost)") }
+    for loss in report.losses {
+      let what = loss.property.map { "\(loss.entity).\($0)" } ?? "\(loss.entity), whole rows"
+      let ranges = loss.keys.prefix(8).map {
+        $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)–\($0.upperBound)"
+      }
+      let more = loss.keys.count > 8 ? " and \(loss.keys.count - 8) more ranges" : ""
+      lines.append(
+        "lost: \(what) of \(Console.grouped(loss.rowCount)) rows, keys \(ranges.joined(separator: ", "))\(more): "
+          + loss.reason)
+    }
+    lines.append(report.isWhole ? "nothing was lost" : "everything else was saved")
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  static func compact(_ path: String, _ profile: ArchiveStore.Profile, _ console: Console) throws -> Int32 {
+    let line = ProgressLine()
+    line.show("compacting \(path)")
+    defer { line.clear() }
+    let (before, after) = try ArchivePath.writingAnything(path) {
+      try ArchiveFiles.compact(ArchivePath.full(path), profile: profile)
+    }
+    line.clear()
+    try console.write(
+      "\(path): \(Console.grouped(Int(before))) bytes before, \(Console.grouped(Int(after))) now\n")
+    return 0
+  }
+}
+
+extension ArchivePath {
+  /// What `body` returns, which reads the file at `path` and writes it; where the system refuses, `InputError` 66 for
+  /// a file that isn't there, and 73 otherwise.
+  fileprivate static func writingAnything<T>(_ path: String, _ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as StoreError where error.code == .fileSystem {
+      throw InputError("\(error)", error.isMissing ? 66 : 73)
+    }
+  }
+}

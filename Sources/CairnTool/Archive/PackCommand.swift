@@ -1,0 +1,83 @@
+// `cairn pack`: tables, or another archive, as an archive.
+
+import Cairn
+
+struct PackCommand: Equatable {
+  var input: InputWords
+  /// The archive that is made.
+  let target: String
+  let profile: ArchiveStore.Profile
+
+  init(_ input: InputWords, into target: String, _ profile: ArchiveStore.Profile) {
+    (self.input, self.target, self.profile) = (input, target, profile)
+  }
+
+  init(_ words: CommandWords) throws {
+    var input = InputWords()
+    input.inputs = Array(words.paths.dropLast())
+    input.model = words.value("--model")
+    input.modelVersion = words.value("--version")
+    input.nullMark = words.value("--null") ?? ""
+    for pair in words.value("--rename")?.split(separator: ",") ?? [] {
+      let sides = pair.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+      guard sides.count == 2, !sides[0].isEmpty, !sides[1].isEmpty else {
+        throw words.wrong("--rename wants OLD=NEW, not \(pair)")
+      }
+      input.renamed[sides[0]] = sides[1]
+    }
+    if input.modelVersion != nil, input.model == nil { throw words.wrong("--version is that of a --model") }
+    self.init(input, into: words.paths.last ?? "", try words.profile())
+  }
+
+  /// Throws `InputError`, `ModelFileError` and `StoreError`; there is no archive then.
+  func run(_ console: Console) throws {
+    try ArchivePath.requireNothing(at: target)
+    let line = ProgressLine()
+    defer { line.clear() }
+    let input = try InputStore(input) { line.show($0) }
+    for warning in input.warnings {
+      line.clear()
+      Console.printError("cairn: warning: \(warning)\n")
+    }
+    let model = try input.archiveModel
+    let path = ArchivePath.full(target)
+    try ArchivePath.writing(target) {
+      try ArchiveFiles.pack(input.store, into: path, model: model, profile: profile) { done, total in
+        line.show("packing", done, of: total)
+      }
+    }
+    line.clear()
+    let summary = try ArchiveSummary(ofArchiveAt: path)
+    let rows = summary.tables.filter(\.isEntity).reduce(0) { $0 + $1.rows }
+    try console.write(
+      "\(target): \(Console.grouped(rows)) rows in \(Console.grouped(Int(summary.fileBytes))) bytes"
+        + "\(comparison(summary.fileBytes))\n")
+  }
+
+  /// With the size of the inputs, where they are files.
+  private func comparison(_ size: UInt64) -> String {
+    let sizes = input.inputs.map { word -> UInt64? in
+      let path =
+        FileManager.default.fileExists(atPath: word) ? word : String(word.drop { $0 != "=" }.dropFirst())
+      return (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? UInt64
+    }
+    let total = sizes.reduce(UInt64(0)) { $0 + ($1 ?? 0) }
+    guard total > 0, !sizes.contains(nil) else { return "" }
+    return String(format: ", %.1f %% of ", 100 * Double(size) / Double(total))
+      + "\(Console.grouped(Int(total))) bytes of input"
+  }
+}
+
+extension InputStore {
+  /// The model as an archive keeps it.
+  var archiveModel: ArchiveStore.Model {
+    get throws {
+      let model = container.managedObjectModel
+      var result = ArchiveStore.Model(schema: schema)
+      result.source = String(decoding: try model.document.contents(), as: UTF8.self)
+      result.versionHashes = model.entityVersionHashesByName
+      result.versionIdentifiers = model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
+      return result
+    }
+  }
+}

@@ -1,0 +1,218 @@
+// What the commands read, as a store: files of tables in memory, with a model or one that they imply, or an archive as
+// it is.
+
+import Cairn
+
+/// What is to be read, as command lines say it.
+struct InputWords: Equatable {
+  /// Paths, `-` for standard input, each with `ENTITY=` before it where it was said.
+  var inputs: [String] = []
+  var model: String?
+  var modelVersion: String?
+  /// The entity of an input that says none.
+  var entity: String?
+  /// A word that stands for no value in the input.
+  var nullMark = ""
+  /// Titles of columns by those in the input.
+  var renamed: [String: String] = [:]
+}
+
+struct InputStore {
+  let container: NSPersistentContainer
+  let store: any PersistentStore
+  /// The tables that were read, each with the entity that it is of; none for an archive.
+  private(set) var tables: [(entity: SchemaEntity, records: Records)] = []
+  private(set) var warnings: [String] = []
+
+  var schema: Schema { store.schema }
+
+  /// Throws `InputError`, `ModelFileError` for the model's file, and the archive's `StoreError`.
+  init(_ words: InputWords, progress: (String) -> Void = { _ in }) throws {
+    if let path = words.inputs.first(where: ArchivePath.isArchive) {
+      guard words.inputs.count == 1 else {
+        throw InputError("\(path) is an archive, and can't be read along with other inputs", 64)
+      }
+      if words.model != nil { throw InputError("\(path) is an archive, and has its model in it", 64) }
+      try self.init(archive: path)
+    } else {
+      try self.init(tables: words, progress)
+    }
+  }
+
+  private init(tables words: InputWords, _ progress: (String) -> Void) throws {
+    let mark = Array(words.nullMark.utf8)
+    var tables = try InputStore.read(words, progress)
+    let model: NSManagedObjectModel
+    if let path = words.model {
+      model = try InputStore.model(path, words.modelVersion)
+    } else {
+      tables = try InputStore.named(tables, words.entity)
+      model = try TypeInference.model(tables.map { ($0.name ?? "", $0.records) }, nullMark: mark)
+      tables = tables.map { $0.titled(TypeInference.names($0.records.columns)) }
+    }
+    try self.init(empty: model, of: words.model ?? "what the input's columns make")
+    let (store, schema) = (self.store, self.schema)
+    self.tables = try tables.map { table in
+      (
+        try InputStore.entity(of: table, schema, only: tables.count == 1 ? words.entity : nil),
+        table.records
+      )
+    }
+    progress("putting \(words.inputs.count == 1 ? "it" : "them") together")
+    let importer = Importer(store, nullMark: mark)
+    try importer.run(self.tables)
+    warnings = importer.warnings
+  }
+
+  /// The archive, for reading only: nothing is read before it is asked for.
+  init(archive path: String) throws {
+    let url = URL(fileURLWithPath: path)
+    guard let source = try ArchiveFiles.modelSource(at: url.path) else {
+      throw InputError("\(path): the archive was made without a model, and only Swift code can read it")
+    }
+    let model = try InputStore.model(ModelDocument(contents: Data(source.utf8), file: path))
+    container = NSPersistentContainer(name: "Input", managedObjectModel: model)
+    let description = NSPersistentStoreDescription(url: url)
+    description.type = CairnArchiveStoreType
+    description.isReadOnly = true
+    container.persistentStoreDescriptions = [description]
+    var failure: (any Error)?
+    container.loadPersistentStores { _, error in failure = error }
+    if let failure { throw InputError("\(path): \(failure.localizedDescription)") }
+    store = try InputStore.store(of: container)
+  }
+
+  /// No rows of a model, which messages call `name`.
+  init(empty model: NSManagedObjectModel, of name: String) throws {
+    do {
+      container = try .inMemory(name: "Input", model: model)
+    } catch {
+      throw InputError("\(name): \(error.localizedDescription)")
+    }
+    store = try InputStore.store(of: container)
+  }
+
+  private static func store(of container: NSPersistentContainer) throws -> any PersistentStore {
+    guard let store = container.persistentStoreCoordinator.persistentStores.first?.store else {
+      throw InputError("the store isn't open", 1)
+    }
+    return store
+  }
+
+  // MARK: Tables
+
+  private struct Table {
+    var name: String?
+    let stem: String?
+    var records: Records
+
+    func renamed(_ titles: [String: String]) -> Table { titled(records.columns.map { titles[$0] ?? $0 }) }
+
+    func titled(_ titles: [String]) -> Table {
+      var copy = self
+      copy.records.columns = titles
+      return copy
+    }
+  }
+
+  private static func read(_ words: InputWords, _ progress: (String) -> Void) throws -> [Table] {
+    var tables: [Table] = []
+    for word in words.inputs {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let isNamed = parts.count == 2 && !FileManager.default.fileExists(atPath: word)
+      let name = isNamed ? parts[0] : nil
+      let path = isNamed ? parts[1] : word
+      progress("reading \(path)")
+      let file = try InputFile(reading: path)
+      if isJSON(file) {
+        for (entity, records) in try JSONRecords.read(file) {
+          tables.append(Table(name: entity ?? name, stem: file.stem, records: records))
+        }
+      } else {
+        tables.append(Table(name: name, stem: file.stem, records: try CSVLines.read(file)))
+      }
+    }
+    return tables.map { $0.renamed(words.renamed) }
+  }
+
+  /// By the extension, or by the first character.
+  private static func isJSON(_ file: InputFile) -> Bool {
+    switch file.fileExtension {
+    case "json": return true
+    case "csv", "tsv": return false
+    default:
+      let first = file.bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+      return first == UInt8(ascii: "[") || first == UInt8(ascii: "{")
+    }
+  }
+
+  /// The model of a file, with no classes but Cairn's own.
+  static func model(_ path: String, _ version: String?) throws -> NSManagedObjectModel {
+    try model(ModelFile.read(at: URL(fileURLWithPath: path), version: version))
+  }
+
+  private static func model(_ document: ModelDocument) throws -> NSManagedObjectModel {
+    var document = document
+    for entity in document.entities.indices { document.entities[entity].className = nil }
+    return try NSManagedObjectModel(document: document)
+  }
+
+  // MARK: Entities
+
+  /// Gives every table a name of its own.
+  private static func named(_ tables: [Table], _ entity: String?) throws -> [Table] {
+    var taken: Set<String> = []
+    return try tables.map { table in
+      var table = table
+      let name = table.name ?? (tables.count == 1 ? entity : nil) ?? table.stem
+      let words = name.map { TypeInference.names([$0])[0] } ?? "Input"
+      guard taken.insert(words).inserted else {
+        throw InputError(
+          "two inputs are called \"\(words)\": say what they are, as in Flight=\(table.records.file)")
+      }
+      table.name = words
+      return table
+    }
+  }
+
+  /// For messages.
+  static func list(_ schema: Schema) -> String {
+    schema.entities.map(\.name).sorted().joined(separator: ", ")
+  }
+
+  /// The entity of that name; the only one where none is said. Throws `InputError`.
+  func entity(named name: String?) throws -> SchemaEntity {
+    if let name {
+      guard let entity = schema.entity(named: name) else {
+        throw InputError("there is no entity \"\(name)\": there are \(InputStore.list(schema))")
+      }
+      return entity
+    }
+    guard schema.entities.count == 1 else {
+      throw InputError("of which entity? --entity is one of \(InputStore.list(schema))", 64)
+    }
+    return schema.entities[0]
+  }
+
+  /// The entity that a table is of, by what was said or by the file's name.
+  private static func entity(of table: Table, _ schema: Schema, only: String?) throws -> SchemaEntity {
+    if let name = table.name {
+      guard let entity = schema.entity(named: name) else {
+        throw InputError("\(table.records.file): there is no entity \"\(name)\": there are \(list(schema))")
+      }
+      return entity
+    }
+    if let stem = table.stem?.lowercased() {
+      let fits = schema.entities.filter { entity in
+        let name = entity.name.lowercased()
+        let plurals = [name, name + "s", name + "es", name.last == "y" ? name.dropLast() + "ies" : name]
+        return plurals.contains(stem)
+      }
+      if fits.count == 1 { return fits[0] }
+    }
+    if let only, let entity = schema.entity(named: only) { return entity }
+    throw InputError(
+      "\(table.records.file): of which entity? write it before the path, as in "
+        + "\(schema.entities.first?.name ?? "Entity")=\(table.records.file); there are \(list(schema))", 64)
+  }
+}
