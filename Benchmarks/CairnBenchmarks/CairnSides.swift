@@ -41,7 +41,8 @@ extension Ours {
       .gauge {
         let flights = try FlightsInCairn.loaded(data)
         try flights.indexRelationships()
-        return Sample(figure: Double(flights.store.footprint) / 1_000_000, answer: try contents(flights))
+        let footprint = (flights.store as? MemoryStore)?.footprint ?? 0
+        return Sample(figure: Double(footprint) / 1_000_000, answer: try contents(flights))
       }
     }
     ours.oneRowCommit = oneRowCommit

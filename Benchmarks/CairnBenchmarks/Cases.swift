@@ -9,7 +9,8 @@ struct Cases {
   let all: [Case]
 
   /// `sqlite` is nil where SQLite isn't installed; its halves are then missing.
-  init(data: FlightData, ours: Ours, sqlite: SQLiteLibrary?) {
+  /// `folder` has the files of the flights, and beside it that of the places.
+  init(data: FlightData, ours: Ours, sqlite: SQLiteLibrary?, folder: URL) throws {
     let theirs = sqlite.map { SQLiteSides(FlightsInSQLite($0, data)) }
     let peer = sqlite.map { "SQLite \($0.version)" } ?? "SQLite"
 
@@ -22,6 +23,7 @@ struct Cases {
         ours: ours.map { setup in { try setup(data) } }, theirs: theirs)
     }
 
+    let files = try ArchiveCases.Files(data)
     let lateUnited = KnownAnswers.lateUnitedCount
     all =
       [
@@ -52,6 +54,9 @@ struct Cases {
         Self.flatCommit(rowCount: 1_000_000, data, ours),
       ] + Self.predicates(data, sqlite) + ObjectCases().all(data, peer: peer, theirs)
       + ResultsCases().all(data) + FetchCases().all(data, peer: peer, theirs)
+      + ArchiveCases(files: files).all(peer: peer, theirs)
+      + ArchiveSizes(files: files, folder: folder, sqlite: sqlite).all()
+      + [CityNames(folder: folder).searched(sqlite, peer: peer)]
   }
 
   /// Cairn against itself: a commit costs what it changes, not what the store holds, so a store of

@@ -70,7 +70,7 @@ struct FetchCases {
       answer: { context, result in try context.performAndWait { try answer(result) } })
   }
 
-  private static func lateUnitedRequest() -> NSFetchRequest<Flight> {
+  static func lateUnitedRequest() -> NSFetchRequest<Flight> {
     let request = NSFetchRequest<Flight>(entityName: "Flight")
     request.predicate = NSPredicate(format: "depDelay > %d AND airline.carrier == %@", 60, "UA")
     return request
@@ -85,10 +85,15 @@ struct FetchCases {
     return request
   }
 
-  private func lateUnited(_ flights: FlightsInObjects) -> Side {
+  func lateUnited(_ flights: FlightsInObjects) -> Side {
     reading(flights, { try $0.fetch(Self.lateUnitedRequest()) }) { found in
       .total(found.reduce(0) { $0 + Int64($1.distance) }, count: found.count)
     }
+  }
+
+  func first100(_ data: FlightData) -> (FlightsInObjects) -> Side {
+    let columns = [data.flights[.depDelay], data.flights[.distance]]
+    return { flights in keys(flights, columns) { Self.byDelay(offset: 0, limit: 100) } }
   }
 
   private func lateUnitedCount(_ flights: FlightsInObjects) -> Side {
@@ -138,7 +143,7 @@ struct FetchCases {
     return description
   }
 
-  private func averages(_ flights: FlightsInObjects) -> Side {
+  func averages(_ flights: FlightsInObjects) -> Side {
     reading(flights) { context -> [NSDictionary] in
       let request = NSFetchRequest<NSDictionary>(entityName: "Flight")
       request.resultType = .dictionaryResultType

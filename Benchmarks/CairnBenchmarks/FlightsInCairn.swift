@@ -1,4 +1,4 @@
-// The flights in Cairn's in-memory store: the schema, and filling it by change sets.
+// The flights in one of Cairn's stores: the schema, and filling it by change sets.
 //
 // Invariant: a row's key is the key of `FlightData`, since keys are reserved in the order of the rows.
 
@@ -7,7 +7,7 @@ import Foundation
 
 struct FlightsInCairn {
   let data: FlightData
-  let store: MemoryStore
+  let store: any PersistentStore
 
   var flight: SchemaEntity { store.schema.entity(named: "Flight")! }
 
@@ -20,7 +20,7 @@ struct FlightsInCairn {
   }
 
   /// In a store that something else has opened: its entities and slots have the names of this schema's.
-  init(_ data: FlightData, in store: MemoryStore) {
+  init(_ data: FlightData, in store: any PersistentStore) {
     self.data = data
     self.store = store
   }
@@ -35,19 +35,28 @@ struct FlightsInCairn {
   }
 
   func load() throws {
+    try loadOwners()
+    for start in stride(from: 0, to: data.flights.count, by: 10_000) {
+      try loadFlights(start..<min(start + 10_000, data.flights.count))
+    }
+  }
+
+  /// Everything but the flights.
+  func loadOwners() throws {
     try insert(
       "Airline", data.airlines.count,
       ["carrier": strings(data.airlines.carrier), "name": strings(data.airlines.name)])
     try insert("Airport", data.airports.count, airportColumns)
     try insert("Plane", data.planes.count, planeColumns)
-    for start in stride(from: 0, to: data.flights.count, by: 10_000) {
-      let rows = start..<min(start + 10_000, data.flights.count)
-      var columns: [String: ColumnBuilder] = [:]
-      for column in FlightData.Flights.Column.allCases {
-        columns["\(column)"] = integers(data.flights[column], rows, as: flight.slots[slot(column)].type)
-      }
-      try insert("Flight", rows.count, columns)
+  }
+
+  /// These flights, in one commit.
+  func loadFlights(_ rows: Range<Int>) throws {
+    var columns: [String: ColumnBuilder] = [:]
+    for column in FlightData.Flights.Column.allCases {
+      columns["\(column)"] = integers(data.flights[column], rows, as: flight.slots[slot(column)].type)
     }
+    try insert("Flight", rows.count, columns)
   }
 
   /// Asks each of the four relationships backwards once, which builds its index.
@@ -124,7 +133,10 @@ struct FlightsInCairn {
   private typealias Attribute = SchemaDescription.AttributeDescription
   private typealias Relationship = SchemaDescription.RelationshipDescription
 
-  private static func schema(_ indexes: [SchemaDescription.IndexDescription]) throws -> Schema {
+  static func schema(
+    _ indexes: [SchemaDescription.IndexDescription] = [],
+    and others: [SchemaDescription.EntityDescription] = []
+  ) throws -> Schema {
     func strings(_ names: [String]) -> [Attribute] { names.map { Attribute($0, .string) } }
     func integers(_ names: [String]) -> [Attribute] { names.map { Attribute($0, .int32) } }
     let airline = SchemaDescription.EntityDescription(
@@ -153,6 +165,6 @@ struct FlightsInCairn {
         Relationship("origin", to: "Airport", inverse: "departures", maxCount: 1),
         Relationship("dest", to: "Airport", inverse: "arrivals", maxCount: 1),
       ], indexes: indexes)
-    return try Schema(SchemaDescription(entities: [airline, airport, plane, flight]))
+    return try Schema(SchemaDescription(entities: [airline, airport, plane, flight] + others))
   }
 }

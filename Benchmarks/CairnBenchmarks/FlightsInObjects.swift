@@ -8,6 +8,11 @@ struct FlightsInObjects {
   let data: FlightData
   let container: NSPersistentContainer
 
+  private init(data: FlightData, container: NSPersistentContainer) {
+    self.data = data
+    self.container = container
+  }
+
   /// An empty store.
   init(_ data: FlightData, _ model: NSManagedObjectModel) throws {
     self.data = data
@@ -22,11 +27,31 @@ struct FlightsInObjects {
     return flights
   }
 
+  /// The archive at `path`, which is made where there is none.
+  static func archive(
+    _ data: FlightData, _ model: NSManagedObjectModel, at path: String, profile: String = "default"
+  ) throws -> FlightsInObjects {
+    let container = NSPersistentContainer(name: "Flights", managedObjectModel: model)
+    let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: path))
+    description.type = CairnArchiveStoreType
+    description.setOption(NSString(string: profile), forKey: CairnArchiveProfileOption)
+    container.persistentStoreDescriptions = [description]
+    var failure: (any Error)?
+    container.loadPersistentStores { _, error in failure = error }
+    if let failure { throw failure }
+    return FlightsInObjects(data: data, container: container)
+  }
+
+  /// Lets go of the file.
+  func close() throws {
+    let coordinator = container.persistentStoreCoordinator
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+  }
+
   /// The same store as rows.
   func rows() throws -> FlightsInCairn {
-    guard let store = container.persistentStoreCoordinator.persistentStores.first?.store as? MemoryStore
-    else {
-      throw BenchmarkError("the container has no in-memory store")
+    guard let store = container.persistentStoreCoordinator.persistentStores.first?.store else {
+      throw BenchmarkError("the container has no store")
     }
     return FlightsInCairn(data, in: store)
   }
@@ -42,16 +67,17 @@ struct FlightsInObjects {
 
   // MARK: Filling it with objects
 
-  /// Inserts everything as objects of one context, and saves after every 10,000 flights.
-  func insertObjects() throws {
+  /// Inserts everything as objects of one context, and saves after every 10,000 flights, or as many as it is
+  /// told.
+  func insertObjects(savingEvery step: Int = 10_000) throws {
     let context = container.newBackgroundContext()
     try context.performAndWait {
       let airlines = insertAirlines(context)
       let airports = insertAirports(context)
       let planes = insertPlanes(context)
       let columns = data.flights.columns
-      for start in stride(from: 0, to: data.flights.count, by: 10_000) {
-        for row in start..<min(start + 10_000, data.flights.count) {
+      for start in stride(from: 0, to: data.flights.count, by: step) {
+        for row in start..<min(start + step, data.flights.count) {
           insertFlight(context, row, columns, airlines, airports, planes)
         }
         try context.save()

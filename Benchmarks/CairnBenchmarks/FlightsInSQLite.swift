@@ -17,19 +17,25 @@ final class FlightsInSQLite {
   let library: SQLiteLibrary
   let data: FlightData
 
-  init(_ library: SQLiteLibrary, _ data: FlightData) {
+  /// `plain` is a database that has the tables already, without indexes; one in memory is made by default.
+  init(_ library: SQLiteLibrary, _ data: FlightData, plain: Database? = nil) {
     self.library = library
     self.data = data
+    given = plain
   }
 
-  private(set) lazy var plain = loaded(.none)
+  private let given: Database?
+  private(set) lazy var plain = given ?? loaded(.none)
   private(set) lazy var indexed = loaded(.foreignKeys)
   private(set) lazy var indexedByDelay = loaded(.airlineAndDelay)
 
-  /// A new database with all four tables. Its indexes are there from the beginning: rows are committed
-  /// bit by bit, and each commit must leave a database that can be used.
-  func loaded(_ indexes: Indexes) -> Database {
-    let database = Database(library)
+  /// A new database with all four tables, in memory or in a new file at `path`, whose flights are committed
+  /// bit by bit, or all at once if `isOneTransaction`. Its indexes are there from the beginning: rows are
+  /// committed bit by bit, and each commit must leave a database that can be used.
+  func loaded(
+    _ indexes: Indexes, path: String = ":memory:", isOneTransaction: Bool = false
+  ) -> Database {
+    let database = Database(library, path: path)
     database.execute(Self.schema)
     switch indexes {
     case .none: break
@@ -45,7 +51,7 @@ final class FlightsInSQLite {
     insertAirports(database)
     insertPlanes(database)
     database.execute("COMMIT")
-    insertFlights(database)
+    insertFlights(database, committingEvery: isOneTransaction ? data.flights.count : 10_000)
     return database
   }
 
@@ -114,14 +120,14 @@ final class FlightsInSQLite {
     }
   }
 
-  private func insertFlights(_ database: Database) {
+  private func insertFlights(_ database: Database, committingEvery step: Int) {
     let columns = data.flights.columns
     let places = Array(repeating: "?", count: columns.count + 1).joined(separator: ",")
     let insert = database.prepare("INSERT INTO flight VALUES(\(places))")
     let rows = 0..<data.flights.count
-    for start in stride(from: 0, to: rows.count, by: 10_000) {
+    for start in stride(from: 0, to: rows.count, by: step) {
       database.execute("BEGIN")
-      for row in rows[start...].prefix(10_000) {
+      for row in rows[start...].prefix(step) {
         insert.bind(Int32(row + 1), at: 1)
         for index in columns.indices { insert.bind(columns[index][row], at: index + 2) }
         insert.run()

@@ -63,7 +63,7 @@ extension ObjectCases {
   }
 
   /// What a record's sum in `SQLiteSides` adds up: the numbers, 0 for nil, and 1 for each relationship.
-  private static func sum(_ flight: Flight) -> Int64 {
+  static func sum(_ flight: Flight) -> Int64 {
     var sum = Int64(flight.year) + Int64(flight.month) + Int64(flight.day)
     sum += Int64(flight.depTime ?? 0) + Int64(flight.schedDepTime) + Int64(flight.depDelay ?? 0)
     sum += Int64(flight.arrTime ?? 0) + Int64(flight.schedArrTime) + Int64(flight.arrDelay ?? 0)
@@ -129,7 +129,7 @@ extension ObjectCases {
     }
   }
 
-  private static func all(_ context: NSManagedObjectContext) throws -> [Flight] {
+  static func all(_ context: NSManagedObjectContext) throws -> [Flight] {
     try context.fetch(NSFetchRequest<Flight>(entityName: "Flight"))
   }
 

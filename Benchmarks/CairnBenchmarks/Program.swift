@@ -29,7 +29,8 @@ enum Program {
     var sqlite: SQLiteLibrary?
     do { sqlite = try SQLiteLibrary() } catch { Console.printError("\(error)") }
 
-    let cases = Cases(data: data, ours: .memoryStore, sqlite: sqlite).all.filter {
+    let folder = URL(fileURLWithPath: arguments.folder ?? FlightData.defaultFolder, isDirectory: true)
+    let cases = try Cases(data: data, ours: .memoryStore, sqlite: sqlite, folder: folder).all.filter {
       guard let filter = arguments.filter else { return true }
       return $0.name.localizedCaseInsensitiveContains(filter)
     }

@@ -5,7 +5,7 @@
 
 import Foundation
 
-/// A database in memory.
+/// A database in memory or in a file.
 final class Database {
   fileprivate enum Code {
     static let ok: Int32 = 0
@@ -16,15 +16,15 @@ final class Database {
   let library: SQLiteLibrary
   fileprivate let connection: SQLiteLibrary.Connection
 
-  /// Opens an empty database.
-  init(_ library: SQLiteLibrary) {
+  /// Opens the database in the file at `path`, or an empty one: in a new file, or by default in memory.
+  init(_ library: SQLiteLibrary, path: String = ":memory:") {
     self.library = library
     let readWrite: Int32 = 0x2
     let create: Int32 = 0x4
     // One thread uses it, so it needn't pay for locks.
     let noMutex: Int32 = 0x8000
     var connection: SQLiteLibrary.Connection?
-    let code = library.openV2(":memory:", &connection, readWrite | create | noMutex, nil)
+    let code = library.openV2(path, &connection, readWrite | create | noMutex, nil)
     guard code == Code.ok, let connection else { fatalError("SQLite can't open (code \(code))") }
     self.connection = connection
     // All else stays at SQLite's defaults. `temp_store=MEMORY` in particular makes its large sorts a third
@@ -86,6 +86,14 @@ final class Statement {
       database.check(library.bindNull(handle, Int32(index)))
     } else {
       database.check(library.bindInt(handle, Int32(index), value))
+    }
+  }
+
+  func bind(_ value: Int64?, at index: Int) {
+    if let value {
+      database.check(library.bindInt64(handle, Int32(index), value))
+    } else {
+      database.check(library.bindNull(handle, Int32(index)))
     }
   }
 

@@ -24,6 +24,7 @@ struct SQLiteLibrary {
   let reset: @convention(c) (StatementHandle) -> Int32
   let finalize: @convention(c) (StatementHandle?) -> Int32
   let bindInt: @convention(c) (StatementHandle, Int32, Int32) -> Int32
+  let bindInt64: @convention(c) (StatementHandle, Int32, Int64) -> Int32
   let bindDouble: @convention(c) (StatementHandle, Int32, Double) -> Int32
   let bindText: @convention(c) (StatementHandle, Int32, Text, Int32, Unused?) -> Int32
   let bindNull: @convention(c) (StatementHandle, Int32) -> Int32
@@ -61,6 +62,7 @@ struct SQLiteLibrary {
     reset = try function("reset")
     finalize = try function("finalize")
     bindInt = try function("bind_int")
+    bindInt64 = try function("bind_int64")
     bindDouble = try function("bind_double")
     bindText = try function("bind_text")
     bindNull = try function("bind_null")
