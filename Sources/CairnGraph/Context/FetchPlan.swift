@@ -154,6 +154,11 @@ struct FetchPlan {
       // T is a class that all of them are of, or a marker over AnyObject: one reference either way.
       return unsafeBitCast(objects, to: [T].self)
     }
+    if options.resultType == .managedObjectIDResultType {
+      let ids = try ids(answers)
+      check(ids, T.self)
+      return unsafeBitCast(ids, to: [T].self)
+    }
     let results = try results(answers)
     check(results, T.self)
     return unsafeBitCast(results, to: [T].self)
@@ -214,8 +219,9 @@ struct FetchPlan {
     guard isAnsweredByStore else { return try matching(answers).map(\.objectID) }
     let batch = try context.checked(answers[0], in: sources[0].scope)
     let tables = batch.chunks.map { sources[0].scope.table($0.entity) }
+    let chunks = batch.chunks
     return batch.places.map { place in
-      tables[Int(place.chunk)].makeID(batch.chunks[Int(place.chunk)].key(Int(place.row)))
+      tables[Int(place.chunk)].makeID(chunks[Int(place.chunk)].key(Int(place.row)))
     }
   }
 

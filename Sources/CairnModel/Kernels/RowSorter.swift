@@ -1,5 +1,5 @@
-// Puts selected rows in order: by machine words and radix sort, or by a heap of the best where only a window
-// is asked for.
+// Puts selected rows in order: by machine words and radix sort, or, where only a window is asked for, by a
+// heap of the best or by sorting none but those that can be in it.
 
 import Foundation
 
@@ -7,6 +7,8 @@ import Foundation
 struct RowSorter {
   let terms: [(path: BoundPath, ascending: Bool)]
   let source: any ChunkSource
+  /// Of more rows than this a heap costs more than it saves.
+  var largestHeap = 1024
 
   /// The first `limit` rows in order.
   func sorted(_ selection: RowSelection, limit: Int) -> [RowBatch.Place] {
@@ -18,8 +20,11 @@ struct RowSorter {
       SortCoder($0.path, chunks: selection.chunks, masks: selection.masks, source: source)
     }
     if coders.reduce(0, { $0 + $1.width }) <= 64 {
-      return isWindow
-        ? topByWord(selection, coders, limit) : allByWords(selection, [Array(coders.indices)], coders, limit)
+      if isWindow {
+        return limit <= largestHeap
+          ? topByWord(selection, coders, limit) : topByHistogram(selection, coders, limit)
+      }
+      return allByWords(selection, [Array(coders.indices)], coders, limit)
     }
     return allByWords(selection, RowSorter.pack(coders), coders, limit)
   }
@@ -67,6 +72,34 @@ struct RowSorter {
       }
     }
     return heap.sorted().map { RowBatch.Place(chunk: Int($0 >> 32), row: Int($0 & 0xFFFF_FFFF)) }
+  }
+
+  /// The best `limit` rows: how many words begin with which bits says up to which ones there are so many, and
+  /// only those are sorted.
+  private func topByHistogram(
+    _ selection: RowSelection, _ coders: [SortCoder], _ limit: Int
+  ) -> [RowBatch.Place] {
+    if limit == 0 { return [] }
+    let width = coders.reduce(0) { $0 + $1.width }
+    let words = selectedWords(selection, Array(coders.indices), coders)
+    let bits = min(width, 14)
+    let shift = UInt64(width - bits)
+    var order: [UInt32] = []
+    var sizes = [Int](repeating: 0, count: 1 << bits)
+    for word in words { sizes[Int(truncatingIfNeeded: word &>> shift)] &+= 1 }
+    var last = 0
+    var found = sizes[0]
+    while found < limit {
+      last += 1
+      found += sizes[last]
+    }
+    order.reserveCapacity(found)
+    for (index, word) in words.enumerated() where Int(truncatingIfNeeded: word &>> shift) <= last {
+      order.append(UInt32(index))
+    }
+    RadixSort.sort(&order, by: words, width: width)
+    let places = selection.places()
+    return order.prefix(limit).map { places[Int($0)] }
   }
 
   /// Offers the rows of a chunk whose first term alone doesn't rule them out, which are few once the heap is

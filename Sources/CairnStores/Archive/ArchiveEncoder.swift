@@ -1,6 +1,7 @@
 // Makes blocks and groups of chunks: only what the file doesn't have yet is encoded.
 
 import CairnModel
+import Foundation
 
 /// Where blocks are written, one behind the other.
 protocol BlockSink: AnyObject {
@@ -13,14 +14,15 @@ protocol BlockSink: AnyObject {
 final class ArchiveEncoder {
   private let sink: any BlockSink
   private let source: ArchiveSource
-  private let encoder: ColumnEncoder
+  /// One a thread; the second is made when it is first needed.
+  private var encoders: [ColumnEncoder]
   private(set) var nextGroup: UInt32
   /// Blocks that were written, with what they hold.
   private(set) var written: [(block: ArchiveBlock, columns: [Column])] = []
   /// Whether `written` is filled, for a cache.
   private let keepsColumns: Bool
-  /// By table, for each slot the relation to others by which its blocks get smaller; looked for in the first large
-  /// group, and only where files are to be smallest.
+  /// By table, for each slot the relation to others by which its blocks get smaller; looked for in the first
+  /// large group, and only where files are to be smallest.
   private var relations: [Int: [ColumnRelation?]] = [:]
 
   /// `source` is what the new blocks will be read from.
@@ -30,7 +32,7 @@ final class ArchiveEncoder {
   ) {
     self.sink = sink
     self.source = source
-    encoder = ColumnEncoder(effort: effort)
+    encoders = [ColumnEncoder(effort: effort)]
     self.nextGroup = nextGroup
     self.keepsColumns = keepsColumns
   }
@@ -59,8 +61,8 @@ final class ArchiveEncoder {
       return isStoredPlace.map { !$0[place] } ?? (chunk.held[place] != nil)
     }
 
-    /// The places that have to be written: those that changed, and those whose stored values follow from one that
-    /// did.
+    /// The places that have to be written: those that changed, and those whose stored values follow from one
+    /// that did.
     var neededPlaces: [Bool] {
       var result = (0..<chunk.slotCount + 2).map(needs)
       guard let stored else { return result }
@@ -77,7 +79,8 @@ final class ArchiveEncoder {
       return result
     }
 
-    /// Whether the two can stand in one group: the file has the same of both, in one group, one behind the other.
+    /// Whether the two can stand in one group: the file has the same of both, in one group, one behind the
+    /// other.
     func goesWith(_ next: Item) -> Bool {
       switch (stored, next.stored) {
       case (nil, nil): return true
@@ -119,15 +122,21 @@ final class ArchiveEncoder {
     }
     let needed = first.neededPlaces
     let relations = first.stored == nil ? relations(items, table, types) : []
+    let places = 0..<types.count + 2
+    let blocks = prepare(places.filter { needed[$0] || first.stored == nil }, rows: items) { place, encoder in
+      let relation = place < relations.count ? relations[place] : nil
+      return ArchiveEncoder.block(items, place, table, id, types, relation, encoder)
+    }
     var columns: [ArchiveGroup.Reference?] = []
-    for place in 0..<types.count + 2 {
-      if !needed[place], let part = first.stored {
+    for place in places {
+      if let block = blocks[place] {
         columns.append(
-          part.group.columns[place].map { .init(block: $0.block, firstPart: $0.firstPart + part.index) })
+          try block.map { .init(block: try write($0, place, table, id, types), firstPart: 0) })
       } else {
-        let relation = place < relations.count ? relations[place] : nil
         columns.append(
-          try write(items, place, table, id, types, relation).map { .init(block: $0, firstPart: 0) })
+          first.stored?.group.columns[place].map { reference in
+            .init(block: reference.block, firstPart: reference.firstPart + first.stored!.index)
+          })
       }
     }
     return ArchiveGroup(id: id, table: table, types: types, chunks: chunks, columns: columns)
@@ -136,7 +145,7 @@ final class ArchiveEncoder {
   private func relations(
     _ items: ArraySlice<Item>, _ table: Int, _ types: [ValueType]
   ) -> [ColumnRelation?] {
-    guard encoder.effort == .smallest else { return [] }
+    guard encoders[0].effort == .smallest else { return [] }
     if let known = relations[table] { return known }
     // What holds for few rows may hold by chance.
     guard items.reduce(0, { $0 + $1.chunk.count }) >= ArchiveEncoder.leastSample else { return [] }
@@ -148,11 +157,47 @@ final class ArchiveEncoder {
 
   private static let leastSample = 1024
 
-  /// Writes the columns of one place; nil where the file says them without a block.
-  private func write(
+  /// A block that isn't written yet.
+  private struct Block {
+    let bytes: [UInt8]
+    let columns: [Column]
+    let zone: Zone
+    let sources: [Int]
+  }
+
+  /// What `make` makes of each place: on two threads where there is enough to do, since blocks don't depend
+  /// on each other and are written in order all the same.
+  private func prepare(
+    _ places: [Int], rows items: ArraySlice<Item>, _ make: (Int, ColumnEncoder) -> Block?
+  ) -> [Int: Block?] {
+    guard places.count > 1, items.reduce(0, { $0 + $1.chunk.count }) >= ArchiveEncoder.leastShared else {
+      return Dictionary(uniqueKeysWithValues: places.map { ($0, make($0, encoders[0])) })
+    }
+    while encoders.count < 2 { encoders.append(ColumnEncoder(effort: encoders[0].effort)) }
+    let next = Lock(0)
+    let made = Lock<[Int: Block?]>([:])
+    DispatchQueue.concurrentPerform(iterations: encoders.count) { worker in
+      while true {
+        let turn = next.withLock { turn in
+          turn += 1
+          return turn - 1
+        }
+        guard turn < places.count else { return }
+        let block = make(places[turn], encoders[worker])
+        made.withLock { $0[places[turn]] = .some(block) }
+      }
+    }
+    return made.withLock { $0 }
+  }
+
+  /// How many rows are worth a second thread.
+  private static let leastShared = 4096
+
+  /// The columns of one place; nil where the file says them without a block.
+  private static func block(
     _ items: ArraySlice<Item>, _ place: Int, _ table: Int, _ group: UInt32, _ types: [ValueType],
-    _ relation: ColumnRelation?
-  ) throws -> ArchiveBlock? {
+    _ relation: ColumnRelation?, _ encoder: ColumnEncoder
+  ) -> Block? {
     if place == types.count + 1, items.allSatisfy(\.chunk.hasDenseKeys) { return nil }
     let parts = items.map { item in (column: item.chunk.place(place), rows: item.chunk.count) }
     let zone = parts.reduce(Zone()) { $0.union($1.column.zone) }
@@ -170,12 +215,19 @@ final class ArchiveEncoder {
     }
     let bytes = ColumnBlock.bytes(
       encoded, rows: parts.map(\.rows), table: table, place: place, slotCount: types.count, group: group)
-    let block = ArchiveBlock(
-      source: source, offset: sink.offset, length: bytes.count, table: table, place: place, group: group,
-      type: ArchiveTables.type(ofPlace: place, types), zone: zone, sources: sources)
-    try sink.append(bytes)
-    if keepsColumns { written.append((block, parts.map(\.column))) }
-    return block
+    return Block(bytes: bytes, columns: parts.map(\.column), zone: zone, sources: sources)
+  }
+
+  private func write(
+    _ block: Block, _ place: Int, _ table: Int, _ group: UInt32, _ types: [ValueType]
+  ) throws -> ArchiveBlock {
+    let written = ArchiveBlock(
+      source: source, offset: sink.offset, length: block.bytes.count, table: table, place: place,
+      group: group,
+      type: ArchiveTables.type(ofPlace: place, types), zone: block.zone, sources: block.sources)
+    try sink.append(block.bytes)
+    if keepsColumns { self.written.append((written, block.columns)) }
+    return written
   }
 }
 

@@ -1,0 +1,85 @@
+// CONTAINS[cd] of ASCII by `FoldedSearch`, held to what folding the whole text says.
+
+import Foundation
+import Testing
+
+@testable import CairnModel
+
+@Suite struct FoldedSearchTests {
+  private static let options: [StringOptions] = [
+    [.caseInsensitive, .diacriticInsensitive], .caseInsensitive, .diacriticInsensitive,
+  ]
+
+  private func answer(_ text: String, _ needle: String, _ options: StringOptions) -> Bool? {
+    var text = text
+    return FoldedSearch(Array(needle.utf8), options).flatMap { search in text.withUTF8(search.answer) }
+  }
+
+  private func naive(_ text: String, _ needle: String, _ options: StringOptions) -> Bool {
+    let folded = Array(StringMatcher.fold(text, options).utf8)
+    let needle = Array(needle.utf8)
+    guard needle.count <= folded.count else { return false }
+    return (0...folded.count - needle.count).contains { start in
+      folded[start..<start + needle.count].elementsEqual(needle)
+    }
+  }
+
+  private static let pieces: [String] = [
+    "a", "b", "A", "B", "e", "E", "s", "S", "i", "I", "f", "k", "K", "n", "j", "|", " ", "=", "é", "É",
+    "e\u{301}", "\u{301}", "\u{327}", "\u{345}", "\u{20DD}", "\u{FE20}", "ß", "ẞ", "ﬁ", "ﬀ", "\u{212A}",
+    "\u{212B}", "ö", "ø", "İ", "ı", "ŉ", "ế", "ǰ", "Ж", "й", "α", "ά", "\u{5B0}", "א", "ع", "\u{64B}", "क",
+    "\u{93C}", "\u{94D}", "한", "漢", "\u{200D}", "\u{FE0F}", "👍", "🇩", "≠", "\u{E01}", "\u{E31}",
+    "\u{3099}", "か", "\u{200B}", "\u{AD}", "\u{1D165}", "\r", "\n", "\u{1160}", "\u{11A8}",
+  ]
+
+  @Test func `finds what is in the folded text, and nothing else, in texts of every script`() {
+    var generator = SystemRandomNumberGenerator()
+    var hitCount = 0
+    for round in 0..<20_000 {
+      let text = (0..<Int.random(in: 0...9, using: &generator))
+        .map { _ in Self.pieces.randomElement(using: &generator)! }.joined()
+      let options = Self.options[round % 3]
+      var needle = String("abesifk|n= j".shuffled().prefix(Int.random(in: 1...3, using: &generator)))
+      let ascii = StringMatcher.fold(text, options).unicodeScalars.filter { 0 < $0.value && $0.value < 0x80 }
+      if round % 2 == 0, !ascii.isEmpty { needle = String(String.UnicodeScalarView(ascii.suffix(3))) }
+      let expected = naive(text, needle, options)
+      if expected { hitCount += 1 }
+      let scalars = text.unicodeScalars.map { String($0.value, radix: 16) }
+      #expect(answer(text, needle, options) ?? expected == expected, "\(needle) in \(scalars) \(options)")
+    }
+    #expect(hitCount > 1_000)
+  }
+
+  @Test(arguments: options)
+  func `no scalar folds to ASCII but those that are looked at`(_ options: StringOptions) {
+    var count = 0
+    for value in UInt32(0x80)..<0x2_0000 {
+      guard let scalar = Unicode.Scalar(value) else { continue }
+      let folded = StringMatcher.fold("a" + String(scalar), options).utf8.dropFirst()
+      guard folded.isEmpty || folded.contains(where: { $0 < 0x80 }) else { continue }
+      count += 1
+      let lead = Array(String(scalar).utf8)[0]
+      // What folds to nothing is looked at behind a letter, but for the scripts that have no such scalars.
+      #expect(FoldedSearch.mayBecomeASCII(lead: lead) || folded.isEmpty, "\(String(value, radix: 16))")
+      #expect(FoldingTable.of(options)?[value] != FoldingTable.barrier, "\(String(value, radix: 16))")
+    }
+    #expect(count > 100)
+  }
+
+  @Test func `finds letters across ligatures, signs and marks`() {
+    #expect(answer("Groß-Gerau", "oss-g", Self.options[0]) == true)
+    #expect(answer("SÃO PAULO", "sao p", Self.options[0]) == true)
+    #expect(answer("SÃO PAULO", "sao p", .caseInsensitive) == false)
+    #expect(answer("Orle\u{301}ans", "leans", Self.options[0]) == true)
+    #expect(answer("\u{212A}iev", "kiev", Self.options[0]) == true)
+    #expect(answer("аbc", "abc", Self.options[0]) == false)
+  }
+
+  @Test func `leaves other texts to folding`() {
+    #expect(FoldedSearch(Array("é".utf8), Self.options[0]) == nil && FoldedSearch([], Self.options[0]) == nil)
+    #expect(FoldedSearch(Array("a".utf8), []) == nil)
+    let broken: [UInt8] = [0x61, 0xC3]
+    #expect(
+      broken.withUnsafeBufferPointer { FoldedSearch([0x61, 0x62], .caseInsensitive)?.answer($0) } == nil)
+  }
+}
