@@ -28,7 +28,8 @@ struct RandomOperationsTests {
       .run(subject: StoreKind.memory.maker, oracle: StoreKind.toy.maker)
   }
 
-  @Test("The archive and the toy store agree, whatever is read from the file", arguments: seeds([3, 11, 1_043]))
+  @Test(
+    "The archive and the toy store agree, whatever is read from the file", arguments: seeds([3, 11, 1_043]))
   func agreeFromFile(seed: UInt64) throws {
     try RandomOperations(seed: seed, steps: 200, trace: Self.trace)
       .run(subject: StoreKind.archive.maker, oracle: StoreKind.toy.maker)

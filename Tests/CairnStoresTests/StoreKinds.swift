@@ -20,20 +20,23 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   var maker: StoreMaker {
     switch self {
     case .memory: { schema, history in MemoryStore(schema: schema, history: history) }
-    case .archive: { schema, history in
-      var options = ArchiveStore.Options()
-      options.history = history
-      return try ArchiveStore(
-        at: "/a.cairn", model: .init(schema: schema), options: options, fileSystem: SimulatedFileSystem())
-    }
-    case .rereadArchive: { schema, history in
-      try RereadArchive(
-        schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: false)
-    }
-    case .compactedArchive: { schema, history in
-      try RereadArchive(
-        schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: true)
-    }
+    case .archive:
+      { schema, history in
+        var options = ArchiveStore.Options()
+        options.history = history
+        return try ArchiveStore(
+          at: "/a.cairn", model: .init(schema: schema), options: options, fileSystem: SimulatedFileSystem())
+      }
+    case .rereadArchive:
+      { schema, history in
+        try RereadArchive(
+          schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: false)
+      }
+    case .compactedArchive:
+      { schema, history in
+        try RereadArchive(
+          schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: true)
+      }
     case .toy: { schema, history in ToyStore(schema: schema, history: history) }
     }
   }

@@ -58,7 +58,8 @@ private func repaired(_ bytes: [UInt8]) -> [UInt8] {
   seal(bytes.count - ArchiveTrailer.size, ArchiveTrailer.size)
   var offset = Int(CommitSlot.end)
   while offset + BlockHeader.size <= bytes.count {
-    if bytes[offset] == 0x42, bytes[offset + 1] == 0x4C, bytes[offset + 2] == 0x4B, bytes[offset + 3] == 0x31 {
+    if bytes[offset] == 0x42, bytes[offset + 1] == 0x4C, bytes[offset + 2] == 0x4B, bytes[offset + 3] == 0x31
+    {
       let length = (0..<4).reduce(0) { $0 | Int(bytes[offset + 24 + $1]) << (8 * $1) }
       let end = offset + BlockHeader.size + length
       if end <= bytes.count {

@@ -168,26 +168,32 @@ final class ArchiveEncoder {
   /// What `make` makes of each place: on two threads where there is enough to do, since blocks don't depend
   /// on each other and are written in order all the same.
   private func prepare(
-    _ places: [Int], rows items: ArraySlice<Item>, _ make: (Int, ColumnEncoder) -> Block?
+    _ places: [Int], rows items: ArraySlice<Item>, _ make: @Sendable (Int, ColumnEncoder) -> Block?
   ) -> [Int: Block?] {
     guard places.count > 1, items.reduce(0, { $0 + $1.chunk.count }) >= ArchiveEncoder.leastShared else {
       return Dictionary(uniqueKeysWithValues: places.map { ($0, make($0, encoders[0])) })
     }
     while encoders.count < 2 { encoders.append(ColumnEncoder(effort: encoders[0].effort)) }
+    let workers = Workers(encoders: encoders)
     let next = Lock(0)
     let made = Lock<[Int: Block?]>([:])
-    DispatchQueue.concurrentPerform(iterations: encoders.count) { worker in
+    DispatchQueue.concurrentPerform(iterations: 2) { worker in
       while true {
         let turn = next.withLock { turn in
           turn += 1
           return turn - 1
         }
         guard turn < places.count else { return }
-        let block = make(places[turn], encoders[worker])
+        let block = make(places[turn], workers.encoders[worker])
         made.withLock { $0[places[turn]] = .some(block) }
       }
     }
     return made.withLock { $0 }
+  }
+
+  /// Sendable: each thread has an encoder of its own, and whoever holds the array waits for both.
+  private struct Workers: @unchecked Sendable {
+    let encoders: [ColumnEncoder]
   }
 
   /// How many rows are worth a second thread.

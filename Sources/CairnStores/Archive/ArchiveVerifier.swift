@@ -69,7 +69,7 @@ package struct ArchiveVerifier {
     }
     let slots = checkSlots(start)
     guard let header else { return try checkRest(upTo: slots.map(\.fileLength).max() ?? size, size, []) }
-    guard let (slot, _) = try noting({ try reader.newest(start, header, size) }) else {
+    guard let (slot, _, _) = try noting({ try reader.newest(start, header, size) }) else {
       return try checkRest(upTo: size, size, [])
     }
     guard slot.fileLength <= size else {
@@ -85,7 +85,7 @@ package struct ArchiveVerifier {
         at: place, uuid: header.uuid, cacheBudget: ArchiveVerifier.cacheBudget, damage: DamageLog())
     }
     guard let state else { return try checkRest(upTo: slot.fileLength, size, []) }
-    if state.index.generation != Int64(clamping: slot.generation) {
+    if Int64(exactly: slot.generation) != state.index.generation {
       found("the footer is of commit \(state.index.generation), not \(slot.generation)", place.offset)
     }
     let metadata = try noting { try reader.metadata(state) }

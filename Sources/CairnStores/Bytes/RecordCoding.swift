@@ -63,7 +63,9 @@ struct RecordReader {
   func error(_ message: String) -> RecordError { RecordError(message: message, offset: offset) }
 
   mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
-    guard count >= 0, count <= remaining else { throw error("\(count) bytes are wanted, and \(remaining) left") }
+    guard count >= 0, count <= remaining else {
+      throw error("\(count) bytes are wanted, and \(remaining) left")
+    }
     defer { position += count }
     return bytes[position..<position + count]
   }

@@ -134,7 +134,8 @@ import Testing
     #expect(Self.model().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
     #expect(metadata[NSStoreModelVersionIdentifiersKey] as? [String] == ["first"])
     metadata["mine"] = "x"
-    try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: CairnArchiveStoreType, at: url)
+    try NSPersistentStoreCoordinator.setMetadata(
+      metadata, forPersistentStoreOfType: CairnArchiveStoreType, at: url)
     let coordinator = Self.coordinator()
     let store = try coordinator.addPersistentStore(
       ofType: CairnArchiveStoreType, configurationName: nil, at: url)
@@ -152,7 +153,8 @@ import Testing
     let first = Self.coordinator()
     let store = try first.addPersistentStore(ofType: CairnArchiveStoreType, configurationName: nil, at: url)
     let failure = Self.error {
-      try Self.coordinator().addPersistentStore(ofType: CairnArchiveStoreType, configurationName: nil, at: url)
+      try Self.coordinator().addPersistentStore(
+        ofType: CairnArchiveStoreType, configurationName: nil, at: url)
     }
     #expect(failure?.code == NSPersistentStoreOpenError && "\(failure!)".contains("this process"))
     try first.remove(store)
@@ -190,7 +192,8 @@ import Testing
     try Data("SQLite format 3".utf8).write(to: url)
     func code() -> Int? {
       Self.error {
-        try Self.coordinator().addPersistentStore(ofType: CairnArchiveStoreType, configurationName: nil, at: url)
+        try Self.coordinator().addPersistentStore(
+          ofType: CairnArchiveStoreType, configurationName: nil, at: url)
       }?.code
     }
     #expect(code() == CocoaError.Code.fileReadCorruptFile.rawValue)
@@ -210,7 +213,9 @@ import Testing
     var start = place.lowerBound
     while let block = bytes.range(of: Data("BLK1".utf8), in: start..<bytes.count) {
       // Kind 3, column 0.
-      if bytes[block.lowerBound + 4] == 3, bytes[block.lowerBound + 10] == 0, bytes[block.lowerBound + 11] == 0 {
+      if bytes[block.lowerBound + 4] == 3, bytes[block.lowerBound + 10] == 0,
+        bytes[block.lowerBound + 11] == 0
+      {
         bytes[block.lowerBound + 34] ^= 0xFF
         damaged = true
       }
