@@ -137,6 +137,7 @@ import Testing
       let columns = tables.compactMap { $0["bytes"] as? Int }.reduce(0, +)
       let rest = ["footerBytes", "schemaBytes", "metadataBytes", "deadBytes"]
         .compactMap { parsed[$0] as? Int }.reduce(0, +)
+      #expect(tables.allSatisfy { ($0["rawBytes"] as? Int ?? 0) >= ($0["bytes"] as? Int ?? Int.max) })
       // Header, slots and trailer are 272 bytes.
       #expect(parsed["fileBytes"] as? Int == size && columns + rest + 272 == size)
     }

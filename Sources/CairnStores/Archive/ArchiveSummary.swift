@@ -12,7 +12,7 @@ package struct ArchiveSummary: Sendable {
     package let type: String
     package internal(set) var blocks = 0
     package internal(set) var storedBytes = 0
-    /// Before they were deflated.
+    /// What the blocks would take if none were deflated.
     package internal(set) var rawBytes = 0
     package internal(set) var deflatedBlocks = 0
     /// The names of the columns that its values follow from, in some of the blocks at least.
@@ -93,10 +93,10 @@ package struct ArchiveSummary: Sendable {
       table.rows += group.chunks.reduce(0) { $0 + $1.liveCount }
       for (place, reference) in group.columns.enumerated() {
         guard let block = reference?.block, seen.insert(block.offset).inserted else { continue }
-        let header = try source.header(of: block)
+        let (header, prefix) = try source.header(of: block)
         table.columns[place].blocks += 1
         table.columns[place].storedBytes += block.length
-        table.columns[place].rawBytes += Int(header.rawLength)
+        table.columns[place].rawBytes += BlockHeader.size + prefix + Int(header.rawLength)
         table.columns[place].deflatedBlocks += header.codec == 0 ? 0 : 1
         for slot in block.sources where !table.columns[place].follows.contains(name(slot)) {
           table.columns[place].follows.append(name(slot))
@@ -108,16 +108,18 @@ package struct ArchiveSummary: Sendable {
 }
 
 extension ArchiveSource {
-  /// What a block's header says; its checksum, which is over all of the block, isn't checked. Throws `corrupt`.
-  fileprivate func header(of block: ArchiveBlock) throws -> BlockHeader {
+  /// What a block's header says, and how many bytes stand between it and the payload; the checksum, which is over all
+  /// of the block, isn't checked. Throws `corrupt`.
+  fileprivate func header(of block: ArchiveBlock) throws -> (BlockHeader, prefix: Int) {
     guard let file else { throw corrupt("the file is being written", block) }
-    let bytes = try file.bytes(BlockHeader.size, at: block.offset)
+    let bytes = try file.bytes(
+      min(block.length, BlockHeader.size + 1 + 2 * ArchiveGroup.capacity), at: block.offset)
     do {
       let header = try BlockHeader.read(bytes[...]).header
       guard header.kind == .columns, Int(header.storedLength) == block.length - BlockHeader.size else {
         throw corrupt("the block isn't the one that belongs here", block)
       }
-      return header
+      return (header, try ColumnBlock.prefix(header, Array(bytes.dropFirst(BlockHeader.size))).length)
     } catch let error as RecordError {
       throw corrupt(error.message, block, at: block.offset + UInt64(error.offset))
     }

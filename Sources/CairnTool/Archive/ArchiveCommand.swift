@@ -134,15 +134,12 @@ enum ArchivePath {
     }
   }
 
-  /// What `body` returns; where the system refuses to write the file, `InputError` 73.
-  static func writing<T>(_ path: String, _ body: () throws -> T) throws -> T {
+  /// What `body` returns; where the system refuses to write the file, `InputError` 73. `inputs` are what it reads.
+  static func writing<T>(_ path: String, reading inputs: [String], _ body: () throws -> T) throws -> T {
     do {
       return try body()
     } catch let error as StoreError where error.code == .fileSystem {
-      let isOutput = error.file.map {
-        $0.hasPrefix(URL(fileURLWithPath: path).deletingLastPathComponent().path)
-      }
-      guard isOutput == true else { throw error }
+      if let file = error.file, inputs.map(full).contains(file) { throw error }
       throw InputError("\(path) can't be written: \(error)", 73)
     }
   }

@@ -23,9 +23,8 @@ enum ArchiveHelp {
 
     usage: cairn info FILE [--json]
 
-    Raw is what the columns take once their encodings are undone halfway: before they were deflated. Columns that
-    follow from others are only as long as what the others don't tell. Dead bytes belong to earlier saves: cairn
-    compact gives them back.
+    Raw is what the encoded columns would take if they weren't deflated as well. Columns that follow from others are
+    only as long as what the others don't tell. Dead bytes belong to earlier saves: cairn compact gives them back.
 
       --json   the same for programs, in bytes
 

@@ -29,7 +29,7 @@ enum ArchiveRepairs {
     let instead = try model.map { try InputStore(empty: InputStore.model($0, nil), of: $0).archiveModel }
     let line = ProgressLine()
     defer { line.clear() }
-    let report = try ArchivePath.writing(target) {
+    let report = try ArchivePath.writing(target, reading: [path]) {
       try ArchiveSalvager.salvage(
         ArchivePath.full(path), to: ArchivePath.full(target), model: instead, profile: profile
       ) { done, total in line.show("salvaging", done, of: total) }

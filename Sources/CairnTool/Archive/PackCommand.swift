@@ -41,7 +41,7 @@ struct PackCommand: Equatable {
     }
     let model = try input.archiveModel
     let path = ArchivePath.full(target)
-    try ArchivePath.writing(target) {
+    try ArchivePath.writing(target, reading: self.input.inputs) {
       try ArchiveFiles.pack(input.store, into: path, model: model, profile: profile) { done, total in
         line.show("packing", done, of: total)
       }
