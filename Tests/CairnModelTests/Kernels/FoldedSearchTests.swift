@@ -35,7 +35,7 @@ import Testing
   @Test func `finds what is in the folded text, and nothing else, in texts of every script`() {
     var generator = SystemRandomNumberGenerator()
     var hitCount = 0
-    for round in 0..<20_000 {
+    for round in 0..<3_000 {
       let text = (0..<Int.random(in: 0...9, using: &generator))
         .map { _ in Self.pieces.randomElement(using: &generator)! }.joined()
       let options = Self.options[round % 3]
@@ -47,13 +47,19 @@ import Testing
       let scalars = text.unicodeScalars.map { String($0.value, radix: 16) }
       #expect(answer(text, needle, options) ?? expected == expected, "\(needle) in \(scalars) \(options)")
     }
-    #expect(hitCount > 1_000)
+    #expect(hitCount > 300)
   }
 
   @Test(arguments: options)
   func `no scalar folds to ASCII but those that are looked at`(_ options: StringOptions) {
     var count = 0
-    for value in UInt32(0x80)..<0x2_0000 {
+    // All of the scripts with letters and marks, and some of the ideographs, of Hangul and of what lies beyond.
+    let ranges: [StrideTo<UInt32>] = [
+      stride(from: 0x80, to: 0x3400, by: 1), stride(from: 0x3400, to: 0xA000, by: 97),
+      stride(from: 0xA000, to: 0xAC00, by: 1), stride(from: 0xAC00, to: 0xD800, by: 97),
+      stride(from: 0xF900, to: 0x1_2000, by: 1), stride(from: 0x1_2000, to: 0x11_0000, by: 997),
+    ]
+    for value in ranges.joined() {
       guard let scalar = Unicode.Scalar(value) else { continue }
       let folded = StringMatcher.fold("a" + String(scalar), options).utf8.dropFirst()
       guard folded.isEmpty || folded.contains(where: { $0 < 0x80 }) else { continue }
