@@ -130,7 +130,9 @@ extension ArchiveCases {
           flight.distance += 1
           try context.save()
         }
-      }, answer: { .total(1, count: 1) })
+      },
+      // The folder is there for as long as these are.
+      answer: { [files] in withExtendedLifetime(files) { .total(1, count: 1) } })
   }
 
   /// What the least save to a file can cost.

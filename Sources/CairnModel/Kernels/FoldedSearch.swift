@@ -69,35 +69,57 @@ struct FoldedSearch: Sendable {
 
   /// Whether the folded text has the needle; nil where only folding it tells.
   func answer(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
-    kinds.withUnsafeBufferPointer { kinds in
-      var place = 0
-      while place < bytes.count {
-        let kind = kinds[Int(bytes[place])]
-        if kind == Kind.skipped {
-          place += 1
-        } else if kind == Kind.anchor {
-          if isFound(bytes, place - anchor) { return true }
-          place += 1
-        } else if kind == Kind.mark, place == 0 || letters[Int(bytes[place - 1])] == 0 {
-          place += 1
-        } else {
-          switch stretch(bytes, place) {
-          case .found: return true
-          case .unknown: return nil
-          case .end(let end): place = end
-          }
-        }
+    guard let start = bytes.baseAddress else { return false }
+    return kinds.withUnsafeBufferPointer { kinds in
+      letters.withUnsafeBufferPointer { letters in
+        answer(bytes, start, kinds.baseAddress!, letters.baseAddress!)
       }
-      return false
     }
   }
 
-  private func isFound(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int) -> Bool {
-    guard start >= 0, start + needle.count <= bytes.count else { return false }
-    return needle.withUnsafeBufferPointer { needle in
-      for place in 0..<needle.count where letters[Int(bytes[start + place])] != needle[place] { return false }
-      return true
+  @inline(__always)
+  private func answer(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ start: UnsafePointer<UInt8>, _ kinds: UnsafePointer<UInt8>,
+    _ letters: UnsafePointer<UInt8>
+  ) -> Bool? {
+    let count = bytes.count
+    var place = 0
+    while true {
+      // Nearly all bytes are skipped: four at a look.
+      while place &+ 4 <= count {
+        let look =
+          kinds[Int(start[place])] | kinds[Int(start[place &+ 1])] | kinds[Int(start[place &+ 2])]
+          | kinds[Int(start[place &+ 3])]
+        if look != 0 { break }
+        place &+= 4
+      }
+      while place < count, kinds[Int(start[place])] == Kind.skipped { place &+= 1 }
+      if place >= count { return false }
+      let kind = kinds[Int(start[place])]
+      if kind == Kind.anchor {
+        if isFound(start, count, place &- anchor, letters) { return true }
+        place &+= 1
+      } else if kind == Kind.mark, place == 0 || letters[Int(start[place &- 1])] == 0 {
+        // The rest of a run of other scripts: no mark in it stands behind a letter.
+        place &+= 1
+        while place < count, start[place] >= 0x80, kinds[Int(start[place])] != Kind.foldable { place &+= 1 }
+      } else {
+        switch stretch(bytes, place) {
+        case .found: return true
+        case .unknown: return nil
+        case .end(let end): place = end
+        }
+      }
     }
+  }
+
+  @inline(__always)
+  private func isFound(
+    _ bytes: UnsafePointer<UInt8>, _ count: Int, _ start: Int, _ letters: UnsafePointer<UInt8>
+  ) -> Bool {
+    guard start >= 0, start &+ needle.count <= count else { return false }
+    for place in 0..<needle.count where letters[Int(bytes[start &+ place])] != needle[place] { return false }
+    return true
   }
 
   private enum Outcome {
