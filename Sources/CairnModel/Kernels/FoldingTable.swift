@@ -7,12 +7,6 @@ import Synchronization
 ///
 /// Sendable: the pages are constant, and each is set once, atomically.
 final class FoldingTable: @unchecked Sendable {
-  private final class Page: Sendable {
-    let entries: [UInt32]
-
-    init(_ entries: [UInt32]) { self.entries = entries }
-  }
-
   /// No ASCII in it, and not nothing.
   static let barrier: UInt32 = 1 << 24 | 0xFF
   /// Depends on what stands around it, or is too long.
@@ -20,13 +14,15 @@ final class FoldingTable: @unchecked Sendable {
 
   private let options: StringOptions
   /// By the upper bits of a scalar; never freed, since tables live as long as the process.
-  private let pages: UnsafeMutablePointer<AtomicLazyReference<Page>>
+  /// Addresses of 256 entries each, 0 where a page isn't made: as plain integers, since a lazy reference
+  /// costs calls and counts references at each look.
+  private let pages: UnsafeMutablePointer<Atomic<UInt>>
   private static let pageCount = 0x110000 >> 8
 
   private init(_ options: StringOptions) {
     self.options = options
     pages = .allocate(capacity: FoldingTable.pageCount)
-    for page in 0..<FoldingTable.pageCount { (pages + page).initialize(to: AtomicLazyReference()) }
+    for page in 0..<FoldingTable.pageCount { (pages + page).initialize(to: Atomic(0)) }
   }
 
   private static let both = FoldingTable([.caseInsensitive, .diacriticInsensitive])
@@ -52,11 +48,25 @@ final class FoldingTable: @unchecked Sendable {
     }
     let number = Int(scalar >> 8)
     guard number < FoldingTable.pageCount else { return FoldingTable.unknown }
-    let page = pages[number].load() ?? pages[number].storeIfNil(makePage(number))
-    return page.entries[Int(scalar & 0xFF)]
+    var address = pages[number].load(ordering: .acquiring)
+    if address == 0 { address = addPage(number) }
+    return UnsafePointer<UInt32>(bitPattern: address).unsafelyUnwrapped[Int(scalar & 0xFF)]
   }
 
-  private func makePage(_ number: Int) -> Page {
+  /// The page's address, whoever makes it first.
+  @inline(never)
+  private func addPage(_ number: Int) -> UInt {
+    let page = UnsafeMutablePointer<UInt32>.allocate(capacity: 256)
+    for (place, entry) in makePage(number).enumerated() { (page + place).initialize(to: entry) }
+    let made = UInt(bitPattern: page)
+    let (isFirst, known) = pages[number].compareExchange(
+      expected: 0, desired: made, ordering: .acquiringAndReleasing)
+    if isFirst { return made }
+    page.deallocate()
+    return known
+  }
+
+  private func makePage(_ number: Int) -> [UInt32] {
     // Each behind a letter, since marks fold otherwise where they stand alone, and before a character that
     // nothing is joined with.
     let end: Unicode.Scalar = "\u{1}"
@@ -72,7 +82,7 @@ final class FoldingTable: @unchecked Sendable {
     }
     let folded = StringMatcher.fold(String(text), options)
     let pieces = folded.utf8.split(separator: 1, omittingEmptySubsequences: false)
-    guard pieces.count == places.count + 1 else { return Page(entries) }
+    guard pieces.count == places.count + 1 else { return entries }
     for (low, piece) in zip(places, pieces) {
       guard piece.first == UInt8(ascii: "a") else { continue }
       var bytes: [UInt8] = []
@@ -82,6 +92,6 @@ final class FoldingTable: @unchecked Sendable {
       guard bytes.count <= 3 else { continue }
       entries[low] = bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } | UInt32(bytes.count) << 24
     }
-    return Page(entries)
+    return entries
   }
 }
