@@ -66,7 +66,7 @@ import Testing
       index.generation += 1
       var bytes = sample.bytes
       let offset = UInt64(bytes.count)
-      let footer = TextBlock.encode(.footer, index.wholeFooter, level: 6)
+      let footer = try TextBlock.encode(.footer, index.wholeFooter, level: 6)
       let slot = CommitSlot(
         generation: UInt64(index.generation),
         fileLength: offset + UInt64(footer.count + ArchiveTrailer.size), footerOffset: offset,
