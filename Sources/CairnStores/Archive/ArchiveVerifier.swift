@@ -122,8 +122,7 @@ package struct ArchiveVerifier {
     var places: [UInt64: BlockPlace] = [:]
     let total = state.index.tables.joined().reduce(0) { $0 + $1.columns.count { $0 != nil } }
     var done = 0
-    for (table, groups) in state.index.tables.enumerated() {
-      var last: Int64 = 0
+    for groups in state.index.tables {
       for group in groups {
         for (place, reference) in group.columns.enumerated() {
           guard let reference else { continue }
@@ -133,26 +132,9 @@ package struct ArchiveVerifier {
           done += 1
           progress(done, total)
         }
-        last = group.chunks.last?.lastKey ?? last
       }
-      try checkNextKey(table, last, state)
     }
     return Array(places.values)
-  }
-
-  private func checkNextKey(_ table: Int, _ last: Int64, _ state: ArchiveFile.State) throws {
-    let schema = state.source.schema
-    let entityCount = schema.entities.count
-    let next =
-      table < entityCount
-      ? state.index.nextKeys[schema.entities[table].root.index]
-      : state.index.nextJoinKeys[table - entityCount]
-    guard last >= next else { return }
-    let names = ArchiveTables.names(table, 0, schema)
-    report(
-      StoreError(
-        .corrupt, "there is a row with the key \(last), and the next new row gets \(next)",
-        entity: names.table, file: path, offset: state.footers[0].offset, remedy: ArchiveSource.remedy))
   }
 
   private func check(
