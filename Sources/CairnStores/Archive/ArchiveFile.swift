@@ -35,6 +35,54 @@ struct ArchiveFile {
   ///
   /// `cacheBudget` is in bytes; `damage` counts what can't be read later.
   func open(cacheBudget: Int, damage: DamageLog = DamageLog()) throws -> ArchiveContents {
+    let newest = try newestCommit()
+    let (header, slot, place) = (newest.header, newest.slot, newest.footer)
+    let state = try state(at: place, uuid: header.uuid, cacheBudget: cacheBudget, damage: damage)
+    guard Int64(exactly: slot.generation) == state.index.generation else {
+      throw corrupt("the footer is of commit \(state.index.generation), not \(slot.generation)", place.offset)
+    }
+    let metadata = try metadata(state)
+    guard metadata.uuid == header.uuid else {
+      throw corrupt("the metadata is of the archive \(metadata.uuid)", state.index.metadata.offset)
+    }
+    return ArchiveContents(
+      source: state.source, header: header, slot: slot, slotNumber: newest.slotNumber,
+      damagedSlots: newest.damagedSlots,
+      schema: state.schema, metadata: metadata, index: state.index, footers: state.footers,
+      unfinished: newest.size - slot.fileLength)
+  }
+
+  /// The metadata of the newest commit, without what its tables are. Throws as `open`.
+  func metadata() throws -> StoreMetadata {
+    let newest = try newestCommit()
+    let source = ArchiveSource(
+      file: file, path: path, uuid: newest.header.uuid, schema: Schema.nothing, cacheBudget: 0)
+    let footer = try text(newest.footer, .footer, source)
+    let place = try rethrow(newest.footer) {
+      try ArchiveIndex.textPlaces(footer, end: newest.footer.offset).metadata
+    }
+    let text = try text(place, .metadata, source)
+    let metadata = try rethrow(place) {
+      try ArchivedMetadata.read(json: text, type: ArchiveStore.traits.type)
+    }
+    guard metadata.uuid == newest.header.uuid else {
+      throw corrupt("the metadata is of the archive \(metadata.uuid)", place.offset)
+    }
+    return metadata
+  }
+
+  private struct Newest {
+    let header: ArchiveHeader
+    let slot: CommitSlot
+    let slotNumber: Int?
+    let damagedSlots: [Int]
+    let footer: BlockPlace
+    /// Of the file.
+    let size: UInt64
+  }
+
+  /// Which commit is the newest, with its trailer checked.
+  private func newestCommit() throws -> Newest {
     let start = try beginning()
     let header = try header(start)
     // After the slots: a save that ends in between makes the file longer than they say, never shorter.
@@ -47,18 +95,8 @@ struct ArchiveFile {
     }
     try checkTrailer(slot, header)
     let place = BlockPlace(offset: slot.footerOffset, length: Int(slot.footerLength))
-    let state = try state(at: place, uuid: header.uuid, cacheBudget: cacheBudget, damage: damage)
-    guard Int64(exactly: slot.generation) == state.index.generation else {
-      throw corrupt("the footer is of commit \(state.index.generation), not \(slot.generation)", place.offset)
-    }
-    let metadata = try metadata(state)
-    guard metadata.uuid == header.uuid else {
-      throw corrupt("the metadata is of the archive \(metadata.uuid)", state.index.metadata.offset)
-    }
-    return ArchiveContents(
-      source: state.source, header: header, slot: slot, slotNumber: number, damagedSlots: damagedSlots,
-      schema: state.schema, metadata: metadata, index: state.index, footers: state.footers,
-      unfinished: size - slot.fileLength)
+    return Newest(
+      header: header, slot: slot, slotNumber: number, damagedSlots: damagedSlots, footer: place, size: size)
   }
 
   /// Header and slots. A slot that looks damaged may be one that a writer is about to write: then it changes.
@@ -97,7 +135,7 @@ struct ArchiveFile {
     let bare = ArchiveSource(
       file: file, path: path, uuid: uuid, schema: Schema.nothing, cacheBudget: cacheBudget)
     let text = try text(place, .footer, bare)
-    let schemaPlace = try rethrow(place) { try ArchiveIndex.schemaPlace(text, end: place.offset) }
+    let schemaPlace = try rethrow(place) { try ArchiveIndex.textPlaces(text, end: place.offset).schema }
     let (archived, compiled) = try self.schema(at: schemaPlace, insteadOf: schema, bare)
     let source = ArchiveSource(
       file: file, path: path, uuid: uuid, schema: compiled, cacheBudget: cacheBudget, damage: damage)
@@ -252,17 +290,21 @@ extension Schema {
 }
 
 extension ArchiveIndex {
-  /// Where a footer says the schema is, which has to be read before anything else of it can be.
-  static func schemaPlace(_ bytes: [UInt8], end: UInt64) throws -> BlockPlace {
+  /// Where a footer says the schema and the metadata are: the schema has to be read before anything else of it can be.
+  static func textPlaces(_ bytes: [UInt8], end: UInt64) throws -> (schema: BlockPlace, metadata: BlockPlace) {
     var reader = RecordReader(bytes)
     guard try reader.integer(UInt8.self) == form else { throw reader.error("a footer of another form") }
     if try reader.integer(UInt8.self) == 1 { _ = (try reader.varint(), try reader.varint()) }
     _ = (try reader.varint(), try reader.zigzag(), try reader.varint())
+    return (try textPlace(&reader, end), try textPlace(&reader, end))
+  }
+
+  private static func textPlace(_ reader: inout RecordReader, _ end: UInt64) throws -> BlockPlace {
     let offset = try reader.varint()
     let length = try reader.count(atMost: Int(UInt32.max) + BlockHeader.size)
     let (last, overflow) = offset.addingReportingOverflow(UInt64(length))
     guard offset >= CommitSlot.end, !overflow, last <= end else {
-      throw reader.error("a schema of \(length) bytes at \(offset), where none can be")
+      throw reader.error("a text of \(length) bytes at \(offset), where none can be")
     }
     return BlockPlace(offset: offset, length: length)
   }

@@ -7,7 +7,9 @@ import Foundation
 public enum ArchiveFiles {
   /// Throws `corrupt` and what the file system throws. Costs a few reads.
   public static func metadata(at path: String) throws -> StoreMetadata {
-    try contents(at: path, POSIXFileSystem.shared).metadata
+    let file = try POSIXFileSystem.shared.open(path, .read)
+    defer { try? file.close() }
+    return try ArchiveFile(file: file, path: path).metadata()
   }
 
   /// The text of the model that the archive was made with; nil where it was made without one.
