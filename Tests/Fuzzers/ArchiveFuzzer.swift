@@ -1,8 +1,9 @@
 // Fuzzes the reader of archives: any bytes either throw an error of the file or can be read as a whole.
 //
-// Built by .ci/fuzz-archives together with the sources of CairnModel and CairnStores as one module.
+// Built by .ci/fuzz-archives as a file of CairnStores' module.
 
 import CZlib
+import CairnModel
 import Foundation
 
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -59,7 +59,7 @@ struct ArchiveFile {
       file: file, path: path, uuid: newest.header.uuid, schema: Schema.nothing, cacheBudget: 0)
     let footer = try text(newest.footer, .footer, source)
     let place = try rethrow(newest.footer) {
-      try ArchiveIndex.textPlaces(footer, end: newest.footer.offset).metadata
+      try ArchiveIndex.metadataPlace(footer, end: newest.footer.offset)
     }
     let text = try text(place, .metadata, source)
     let metadata = try rethrow(place) {
@@ -135,7 +135,7 @@ struct ArchiveFile {
     let bare = ArchiveSource(
       file: file, path: path, uuid: uuid, schema: Schema.nothing, cacheBudget: cacheBudget)
     let text = try text(place, .footer, bare)
-    let schemaPlace = try rethrow(place) { try ArchiveIndex.textPlaces(text, end: place.offset).schema }
+    let schemaPlace = try rethrow(place) { try ArchiveIndex.schemaPlace(text, end: place.offset) }
     let (archived, compiled) = try self.schema(at: schemaPlace, insteadOf: schema, bare)
     let source = ArchiveSource(
       file: file, path: path, uuid: uuid, schema: compiled, cacheBudget: cacheBudget, damage: damage)
@@ -290,21 +290,36 @@ extension Schema {
 }
 
 extension ArchiveIndex {
-  /// Where a footer says the schema and the metadata are: the schema has to be read before anything else of it can be.
-  static func textPlaces(_ bytes: [UInt8], end: UInt64) throws -> (schema: BlockPlace, metadata: BlockPlace) {
+  /// Where a footer says the schema is, which has to be read before anything else of it can be.
+  static func schemaPlace(_ bytes: [UInt8], end: UInt64) throws -> BlockPlace {
+    var reader = try readerOfPlaces(bytes)
+    return try textPlace(&reader, "a schema", end)
+  }
+
+  /// Where a footer says the metadata is.
+  static func metadataPlace(_ bytes: [UInt8], end: UInt64) throws -> BlockPlace {
+    var reader = try readerOfPlaces(bytes)
+    _ = try textPlace(&reader, "a schema", end)
+    return try textPlace(&reader, "metadata", end)
+  }
+
+  /// Behind everything that stands before the places of texts.
+  private static func readerOfPlaces(_ bytes: [UInt8]) throws -> RecordReader {
     var reader = RecordReader(bytes)
     guard try reader.integer(UInt8.self) == form else { throw reader.error("a footer of another form") }
     if try reader.integer(UInt8.self) == 1 { _ = (try reader.varint(), try reader.varint()) }
     _ = (try reader.varint(), try reader.zigzag(), try reader.varint())
-    return (try textPlace(&reader, end), try textPlace(&reader, end))
+    return reader
   }
 
-  private static func textPlace(_ reader: inout RecordReader, _ end: UInt64) throws -> BlockPlace {
+  private static func textPlace(
+    _ reader: inout RecordReader, _ name: String, _ end: UInt64
+  ) throws -> BlockPlace {
     let offset = try reader.varint()
     let length = try reader.count(atMost: Int(UInt32.max) + BlockHeader.size)
     let (last, overflow) = offset.addingReportingOverflow(UInt64(length))
     guard offset >= CommitSlot.end, !overflow, last <= end else {
-      throw reader.error("a text of \(length) bytes at \(offset), where none can be")
+      throw reader.error("\(name) of \(length) bytes at \(offset), where none can be")
     }
     return BlockPlace(offset: offset, length: length)
   }
