@@ -143,6 +143,28 @@ import Testing
     }
   }
 
+  @Test(arguments: ["json", "table"])
+  func `fetching a column that can't be read fails, whatever was printed before`(_ format: String) throws {
+    try withLibrary { path in
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: path("library.cairn")))
+      var start = bytes.startIndex
+      while let block = bytes.range(of: Data("BLK1".utf8), in: start..<bytes.endIndex) {
+        start = block.upperBound
+        // A column that is a slot, not keys or versions.
+        if bytes[block.lowerBound + 4] == 3, bytes[block.lowerBound + 11] == 0 {
+          bytes[block.lowerBound + 36] ^= 0xFF
+        }
+      }
+      try bytes.write(to: URL(fileURLWithPath: path("library.cairn")))
+      for more in [[], ["--distinct"]] {
+        let fetched = try Tool.run(
+          ["fetch", path("library.cairn"), "--entity", "Book", "--properties", "title", "--format", format]
+            + more)
+        #expect(fetched.exitCode == 65 && fetched.errors.contains("Book.title"), "\(fetched)")
+      }
+    }
+  }
+
   @Test func `verify finds nothing in a whole archive, and exits with 65 for a damaged one`() throws {
     try withLibrary { path in
       let whole = try Tool.run(["verify", path("library.cairn")])

@@ -161,6 +161,7 @@ struct FetchPlan {
     }
     let results = try results(answers)
     check(results, T.self)
+    // As above.
     return unsafeBitCast(results, to: [T].self)
   }
 

@@ -181,7 +181,8 @@ extension NSManagedObjectContext {
     }
   }
 
-  final func throwDeferredError() throws {
+  /// Throws what went wrong where nothing could be thrown, if anything did since the last time.
+  package final func throwDeferredError() throws {
     guard let error = deferredError else { return }
     deferredError = nil
     throw error

@@ -24,6 +24,7 @@ extension ManagedValue where Self: NSManagedObject {
       destination = found
     }
     if ObjectIdentifier(type(of: destination)) == ObjectIdentifier(Self.self) {
+      // It is of just this class.
       return unsafeDowncast(destination, to: Self.self)
     }
     guard let typed = destination as? Self else { object.trapClass(key, Self.self, destination) }

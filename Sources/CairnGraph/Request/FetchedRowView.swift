@@ -90,10 +90,10 @@ struct FetchedRowView: KeyValueReadable {
   func value(forKey key: String) -> Any? {
     let table = source.scope.table(chunk.entity)
     if let composite = entity.composites[key] {
-      return composite.form({ chunk.columns[$0].value(row) }, table.keyValueForm)
+      return composite.form({ column($0).value(row) }, table.keyValueForm)
     }
     switch entity.properties[key] {
-    case .attribute(let slot, _): return table.keyValueForm(chunk.columns[slot].value(row), slot)
+    case .attribute(let slot, _): return table.keyValueForm(column(slot).value(row), slot)
     case .relationship(let relation):
       let rows = destinations(of: relation)
       return relation.isToMany ? rows : rows.first
@@ -101,11 +101,18 @@ struct FetchedRowView: KeyValueReadable {
     }
   }
 
+  /// One that couldn't be read has no values, and leaves its error with the context.
+  private func column(_ slot: Int) -> Column {
+    let column = chunk.columns[slot]
+    if let damage = column.damage { context.keep(damage) }
+    return column
+  }
+
   private func destinations(of relation: Relation) -> [FetchedRowView] {
     do {
       let keys: [RowKey]
       if let slot = relation.keySlot {
-        guard case .key(let key) = chunk.columns[slot].value(row) else { return [] }
+        guard case .key(let key) = column(slot).value(row) else { return [] }
         keys = [RowKey(entity: relation.destination, id: key)]
       } else {
         let own = RowKey(entity: chunk.entity, id: chunk.key(row))

@@ -43,7 +43,17 @@ struct SortProbe {
       return nil
     }
     let changes = isInEvent ? object.changes?.valuesBeforeEvent : object.changes?.values
-    return terms.map { changes?[$0.slot] ?? chunk.columns[$0.slot].value(Int(object.row)) }
+    var values: [Value] = []
+    for term in terms {
+      if let changed = changes?[term.slot] {
+        values.append(changed)
+        continue
+      }
+      let column = chunk.columns[term.slot]
+      if column.damage != nil { return nil }
+      values.append(column.value(Int(object.row)))
+    }
+    return values
   }
 
   /// Whether sort keys of the object are others than before.

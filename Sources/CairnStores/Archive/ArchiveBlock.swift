@@ -119,6 +119,8 @@ final class BlockCache: Sendable {
     var queue: [WeakBlock] = []
     var start = 0
     var byteCount = 0
+    /// How long the queue gets before blocks that are gone are taken out.
+    var sweepCount = 1024
   }
 
   /// In bytes. Columns that somebody holds stay in memory though the cache has let go of them.
@@ -137,6 +139,9 @@ final class BlockCache: Sendable {
 
   var byteCount: Int { state.withLock { $0.byteCount } }
 
+  /// How many blocks it knows of, those included that are gone and not yet taken out.
+  var entryCount: Int { state.withLock { $0.queue.count - $0.start } }
+
   fileprivate func forget(_ byteCount: Int) { state.withLock { $0.byteCount -= byteCount } }
 
   fileprivate func remember(_ block: ArchiveBlock, _ byteCount: Int) {
@@ -145,6 +150,13 @@ final class BlockCache: Sendable {
     state.withLock { state in
       state.queue.append(WeakBlock(block: block))
       state.byteCount += byteCount
+      if state.queue.count >= state.sweepCount {
+        let living = state.queue[state.start...].filter { entry in
+          entry.block.map { looked.append($0) } != nil
+        }
+        (state.queue, state.start) = (living, 0)
+        state.sweepCount = max(1024, 2 * living.count)
+      }
       guard state.byteCount > budget else { return }
       // A second chance for what was used: so each is looked at twice at most.
       var looks = 2 * (state.queue.count - state.start)
@@ -159,10 +171,6 @@ final class BlockCache: Sendable {
         } else {
           state.queue.append(candidate)
         }
-      }
-      if state.start > 1024, state.start > state.queue.count / 2 {
-        state.queue.removeFirst(state.start)
-        state.start = 0
       }
     }
     withExtendedLifetime(looked) {}
@@ -207,15 +215,22 @@ final class ArchiveGroup: Sendable {
 final class ArchivePart: ChunkBacking {
   let group: ArchiveGroup
   let index: Int
+  /// The versions, where the file leaves them out because all are 1.
+  private let ones: Column?
 
   init(_ group: ArchiveGroup, _ index: Int) {
     self.group = group
     self.index = index
+    let count = group.chunks[index].count
+    // Rows are appended behind a column's own, so it has just as many as the chunk.
+    ones =
+      group.columns[group.types.count] != nil
+      ? nil : count == Chunk.capacity ? ArchivePart.ones : ArchivePart.ones.gathering(Array(0..<count))
   }
 
   func column(_ place: Int) -> Column {
     let info = group.chunks[index]
-    guard let reference = group.columns[place] else { return ArchivePart.ones }
+    guard let reference = group.columns[place] else { return ones! }
     let block = reference.block
     let column = block.column(reference.firstPart + index, rows: info.count, in: group)
     guard place == group.types.count + 1, column.damage == nil else { return column }

@@ -27,7 +27,8 @@ public enum ArchiveFiles {
     try store.close()
   }
 
-  /// Removes the archive and what its writer left beside it. Throws `locked` while a store writes to it.
+  /// Removes the archive, damaged or not, and what its writer left beside it. Throws `locked` while a store writes to
+  /// it, and `corrupt` for a file that isn't an archive, which stays.
   public static func destroy(at path: String) throws {
     try destroy(at: path, POSIXFileSystem.shared)
   }
@@ -36,12 +37,21 @@ public enum ArchiveFiles {
     let path = try fileSystem.resolve(path)
     let lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
     defer { lock.release() }
-    // Nothing but an archive is removed.
-    _ = try contents(at: path, fileSystem)
+    try requireArchive(at: path, fileSystem)
     try AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
     try fileSystem.remove(path)
     try fileSystem.remove(lock.path)
     try fileSystem.syncDirectory(Paths.directory(of: path))
+  }
+
+  /// Throws `corrupt` unless the file begins as archives do.
+  private static func requireArchive(at path: String, _ fileSystem: any FileSystem) throws {
+    let file = try fileSystem.open(path, .read)
+    defer { try? file.close() }
+    if try file.bytes(ArchiveHeader.magic.count, at: 0) == ArchiveHeader.magic { return }
+    throw StoreError(
+      .corrupt, "it doesn't begin as an archive does", file: path, offset: 0,
+      remedy: "remove the file by other means if it isn't needed")
   }
 
   /// Puts a copy of the archive at `source` in the place of `target`. Throws `locked` while a store writes to

@@ -7,6 +7,8 @@ public import Foundation
 ///
 /// Opening reads the footer, not the data. A save appends what changed, and is either there as a whole after a crash
 /// or not at all. One writer at a time; any number of readers, each of which goes on seeing the state that it opened.
+/// A writer leaves an empty file beside it, `.NAME.lock`, which others ask who writes; it may be removed when nobody has
+/// the archive open.
 public final class ArchiveStore: PersistentStore {
   public static let traits = StoreTraits(type: "CairnArchive", isDurable: true, isFileBased: true)
 
@@ -57,7 +59,7 @@ public final class ArchiveStore: PersistentStore {
   private let damage: DamageLog
   private let clock: @Sendable () -> Date
   private let entries: Lock<(value: StoreMetadata, isChanged: Bool)>
-  /// nil when read-only or closed. Only touched under the engine's write lock.
+  /// nil when read-only or closed. Its lock is taken under the engine's write lock, never the other way round.
   private let writing: Lock<ArchiveWriter?>
   private let archivedSchema: ArchivedSchema
 
@@ -243,7 +245,7 @@ public final class ArchiveStore: PersistentStore {
   private func requireWriter() throws {
     try writing.withLock { writer in
       let writer = try opened(writer)
-      try writer.requireWorking()
+      try writer.requireWorking(on: fileSystem)
       try lock?.check()
     }
   }
@@ -283,13 +285,15 @@ public final class ArchiveStore: PersistentStore {
   // MARK: Beside the protocol
 
   /// Writes the file anew, without what has no use any more, and puts it in the place of the old one. Stores that
-  /// have the old one open go on reading it. Costs a pass over everything; throws as `commit`.
+  /// have the old one open go on reading it. Costs a pass over everything; throws as `commit`. Where the new file is in
+  /// its place, but that may not last or the file can't be opened, nothing is saved any more until the store is opened
+  /// again: what went to the old file nobody would find.
   public func compact() throws {
     try damage.checking {
       try engine.whileNobodyCommits { commit in
         try writing.withLock { writer in
           let old = try opened(writer)
-          try old.requireWorking()
+          try old.requireWorking(on: fileSystem)
           try lock?.check()
           let moved = try self.rewrite(commit, old)
           writer = moved.writer
@@ -304,16 +308,17 @@ public final class ArchiveStore: PersistentStore {
   ) throws -> (writer: ArchiveWriter, snapshot: TableSnapshot) {
     let metadata = entries.withLock { $0.value }
     let copy = ArchiveCopy(fileSystem: fileSystem, path: path, effort: options.profile.effort, clock: clock)
-    try copy.write(
-      commit.new,
-      .init(
-        schema: archivedSchema, metadata: metadata, generation: commit.new.generation.number,
-        nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys))
-    let file = try fileSystem.open(path, .readWrite)
-    let contents = try ArchiveFile(file: file, path: path).open(
-      cacheBudget: options.cacheBudget, damage: damage)
-    let writer = try ArchiveWriter(
-      contents, file: file, options: ArchiveStore.writerOptions(options, clock))
+    do {
+      try copy.write(
+        commit.new,
+        .init(
+          schema: archivedSchema, metadata: metadata, generation: commit.new.generation.number,
+          nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys))
+    } catch let error as StoreError where error.code == .outcomeUnknown {
+      old.stop(after: error)
+      throw error
+    }
+    let (contents, writer) = try reopened(insteadOf: old)
     entries.withLock { $0.isChanged = false }
     let beginning = ArchiveStore.beginning(contents, damage)
     var tables: [Int: Table] = [:]
@@ -323,10 +328,30 @@ public final class ArchiveStore: PersistentStore {
     return (writer, commit.new.replacing(tables))
   }
 
+  /// The file that has just been put in the place of the old writer's.
+  private func reopened(
+    insteadOf old: ArchiveWriter
+  ) throws -> (contents: ArchiveContents, writer: ArchiveWriter) {
+    do {
+      let file = try fileSystem.open(path, .readWrite)
+      let contents = try ArchiveFile(file: file, path: path).open(
+        cacheBudget: options.cacheBudget, damage: damage)
+      let writer = try ArchiveWriter(
+        contents, file: file, options: ArchiveStore.writerOptions(options, clock))
+      return (contents, writer)
+    } catch {
+      old.stop(after: error)
+      throw error
+    }
+  }
+
   /// The size of the file, in bytes, and how much of it is of use.
   package var fileSize: (total: UInt64, live: Int) {
     writing.withLock { $0.map { ($0.byteCount, $0.liveByteCount) } ?? (0, 0) }
   }
+
+  /// How many blocks the cache of the current file keeps account of.
+  var cachedBlockCount: Int { writing.withLock { $0?.source.cache.entryCount ?? 0 } }
 
   package func check(_ changes: ChangeSet) throws { try damage.checking { try engine.check(changes) } }
 }

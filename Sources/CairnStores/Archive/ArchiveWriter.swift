@@ -27,6 +27,8 @@ final class ArchiveWriter {
   private(set) var liveByteCount = 0
   /// Why nothing can be written any more; nil while something can.
   private var poison: StoreError?
+  /// Whether there may be bytes behind the committed length, of a save that failed and couldn't be cut off.
+  private var hasRest = false
 
   /// How to write.
   struct Options {
@@ -68,7 +70,24 @@ final class ArchiveWriter {
   /// A file isn't written anew for less, in bytes.
   static let leastWaste: Int64 = 1 << 20
 
-  func requireWorking() throws { if let poison { throw poison } }
+  /// Throws why nothing can be written any more, and where the file isn't the one at its path any more: what would be
+  /// saved to it then, nobody could open. Costs two looks at the file.
+  func requireWorking(on fileSystem: any FileSystem) throws {
+    if let poison { throw poison }
+    guard let present = try fileSystem.information(path), present.isSameFile(as: try file.information())
+    else {
+      throw StoreError(
+        .fileSystem, "the archive was removed or replaced while it was open", file: path,
+        remedy: "close the store, see what became of the file, and open it again")
+    }
+  }
+
+  /// From here on nothing is written: another file is in the place of this one, or may be.
+  func stop(after error: any Error) {
+    poison =
+      error as? StoreError
+      ?? StoreError(.outcomeUnknown, "it was written anew, and then failed: \(error)", file: path)
+  }
 
   // MARK: Saving
 
@@ -83,8 +102,10 @@ final class ArchiveWriter {
     from old: TableSnapshot, to new: TableSnapshot, nextKeys: [Int64], nextJoinKeys: [Int64],
     metadata: StoreMetadata?, checking check: () throws -> Void
   ) throws -> TableSnapshot {
-    try requireWorking()
+    if let poison { throw poison }
     try check()
+    // The end of the file has to be this save's own: it tells where a slot is damaged.
+    if hasRest { try cut() }
     var next = index
     next.generation = new.generation.number
     next.time = options.clock().millisecondsSince1970
@@ -125,11 +146,17 @@ final class ArchiveWriter {
     } catch {
       if poison == nil {
         // What is behind the committed length means nothing; the room is given back where that goes.
-        try? file.truncate(to: slot.fileLength)
+        hasRest = true
+        try? cut()
       }
       throw error
     }
     return adopt(next, new, encoder)
+  }
+
+  private func cut() throws {
+    try file.truncate(to: slot.fileLength)
+    hasRest = false
   }
 
   private func commit(_ new: CommitSlot) throws {

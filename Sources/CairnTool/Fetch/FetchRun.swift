@@ -66,6 +66,8 @@ extension FetchCommand {
       rows: objects.lazy.map { object in
         zip(paths, isKey).map { Cell($1 ? object.value(forKey: $0) : object.value(forKeyPath: $0)) }
       })
+    // A value that couldn't be read stands there as none.
+    try context.throwDeferredError()
   }
 
   private func printDictionaries(

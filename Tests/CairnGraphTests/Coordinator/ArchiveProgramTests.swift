@@ -233,6 +233,12 @@ import Testing
       #expect(things[0].value(forKey: "name") == nil && things[0].value(forKey: "size") as? Int == 0)
       let failure = Self.error { _ = try context.fetch(request) }
       #expect(failure != nil && "\(failure!)".contains("Thing.name"))
+      let figures = NSFetchRequest<NSDictionary>(entityName: "Thing")
+      figures.resultType = .dictionaryResultType
+      figures.propertiesToFetch = ["size"]
+      #expect(try context.fetch(figures).count == 5)
+      figures.propertiesToFetch = ["name"]
+      #expect(throws: (any Error).self) { _ = try context.fetch(figures) }
       things[1].setValue("new", forKey: "name")
       #expect(throws: (any Error).self) { try context.save() }
     }

@@ -146,4 +146,15 @@ import Testing
     _ = try store.commit(others)
     #expect(try store.snapshot().generation.number == contents.generation.number + 1)
   }
+
+  @Test func `a damaged archive can be destroyed, and a file that is none can't`() throws {
+    let files = SimulatedFileSystem()
+    try files.open("/a", .create(permissions: 0o644)).write(Array(Self.sample.bytes.prefix(300)), at: 0)
+    #expect(throws: StoreError(.corrupt, "")) { try ArchiveFiles.contents(at: "/a", files) }
+    try ArchiveFiles.destroy(at: "/a", files)
+    #expect(try files.list("/") == [])
+    try files.open("/a", .create(permissions: 0o644)).write(Array("letters".utf8), at: 0)
+    #expect(throws: StoreError(.corrupt, "")) { try ArchiveFiles.destroy(at: "/a", files) }
+    #expect(try files.list("/").contains("a"))
+  }
 }

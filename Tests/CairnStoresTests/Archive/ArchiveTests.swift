@@ -212,4 +212,34 @@ import Testing
     }
     #expect(contents[0] == contents[1] && !contents[0].isEmpty)
   }
+
+  @Test func `columns of a chunk from a file have its rows, before and after rows are appended`() throws {
+    let files = SimulatedFileSystem()
+    let store = try Self.open(files, Self.numbers)
+    try Self.insert(10, into: store)
+    try store.close()
+    let again = try Self.open(files, Self.numbers)
+    func counts() throws -> [Int] {
+      let rows = try again.fetch(StoreRequest(entity: Self.numbers.entities[0].id), in: again.snapshot())
+      let chunk = rows.chunk(0)
+      return chunk.columns.map(\.count) + [chunk.versions.count]
+    }
+    #expect(try counts() == [10, 10, 10, 10])
+    try Self.insert(5, into: again)
+    #expect(try counts() == [15, 15, 15, 15])
+  }
+
+  @Test func `the cache forgets blocks that are gone`() throws {
+    let files = SimulatedFileSystem()
+    let store = try Self.open(files, Self.numbers)
+    let entity = Self.numbers.entities[0]
+    // So few rows that all these saves don't leave enough waste for a compaction, which begins with an empty cache.
+    try Self.insert(10, into: store)
+    for step in 0..<1_200 {
+      var changes = ChangeSet()
+      try changes.update(RowKey(entity: entity.id, id: 1), ["value": .int(Int64(step))], in: Self.numbers)
+      _ = try store.commit(changes)
+    }
+    #expect(store.cachedBlockCount <= 1_100)
+  }
 }
