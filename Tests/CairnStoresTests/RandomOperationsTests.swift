@@ -39,6 +39,16 @@ struct RandomOperationsTests {
       .run(subject: StoreKind.compactedArchive.maker, oracle: StoreKind.toy.maker)
   }
 
+  @Test(
+    "They agree on files that have entities and properties in any other order",
+    arguments: seeds([1, 2, 4]))
+  func agreeInAnyOrder(seed: UInt64) throws {
+    try RandomOperations(seed: seed, steps: 150, trace: Self.trace)
+      .run(subject: StoreKind.reorderedArchive(seed), oracle: StoreKind.toy.maker)
+    try RandomOperations(seed: seed, steps: 100, trace: Self.trace)
+      .run(subject: StoreKind.turnedArchive(seed), oracle: StoreKind.toy.maker)
+  }
+
   @Test("They agree on archives of several chunks too", arguments: seeds([1, 2]))
   func agreeOnLargeArchives(seed: UInt64) throws {
     try RandomOperations(seed: seed, steps: 40, largestBatch: 1_800, trace: Self.trace)

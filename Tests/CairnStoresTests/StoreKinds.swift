@@ -12,6 +12,8 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case rereadArchive
   /// The same, and written anew after every commit.
   case compactedArchive
+  /// An archive whose file has entities and properties in another order than the model.
+  case reorderedArchive
   /// The third party's store that is written against public API alone.
   case toy
 
@@ -37,7 +39,28 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
         try RereadArchive(
           schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: true)
       }
+    case .reorderedArchive: StoreKind.reorderedArchive(1)
     case .toy: { schema, history in ToyStore(schema: schema, history: history) }
+    }
+  }
+}
+
+extension StoreKind {
+  static func reorderedArchive(_ seed: UInt64) -> StoreMaker {
+    { schema, history in
+      let files = SimulatedFileSystem()
+      let model = ArchiveStore.Model(schema: schema.shuffled(seed, keepingKeys: true))
+      try ArchiveStore(at: "/a.cairn", model: model, options: .init(), fileSystem: files).close()
+      return try RereadArchive(schema: schema, history: history, fileSystem: files, compacts: false)
+    }
+  }
+
+  /// An archive that each generation goes through a file in another order, keys of pairs on the other side included.
+  static func turnedArchive(_ seed: UInt64) -> StoreMaker {
+    { schema, history in
+      try RereadArchive(
+        schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: false,
+        through: schema.shuffled(seed))
     }
   }
 }

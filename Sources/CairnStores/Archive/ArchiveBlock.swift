@@ -215,12 +215,28 @@ final class ArchiveGroup: Sendable {
 final class ArchivePart: ChunkBacking {
   let group: ArchiveGroup
   let index: Int
+  /// Where the places of the chunk are in the file; nil where they are the same.
+  private let storedPlaces: [Int]?
+  /// The keys, by place of the chunk, that the file has on the other side of their pairs.
+  private let turned: [Int: TurnedColumn]
   /// The versions, where the file leaves them out because all are 1.
   private let ones: Column?
 
-  init(_ group: ArchiveGroup, _ index: Int) {
+  /// A key of a one-to-one pair that the file has on the other side, once it has been asked for.
+  private final class TurnedColumn: Sendable {
+    let keys: TurnedKeys
+    let column = Lock<Column?>(nil)
+
+    init(_ keys: TurnedKeys) { self.keys = keys }
+  }
+
+  init(
+    _ group: ArchiveGroup, _ index: Int, storedPlaces: [Int]? = nil, turned: [Int: TurnedKeys] = [:]
+  ) {
     self.group = group
     self.index = index
+    self.storedPlaces = storedPlaces
+    self.turned = turned.mapValues(TurnedColumn.init)
     let count = group.chunks[index].count
     // Rows are appended behind a column's own, so it has just as many as the chunk.
     ones =
@@ -229,6 +245,12 @@ final class ArchivePart: ChunkBacking {
   }
 
   func column(_ place: Int) -> Column {
+    guard let storedPlaces else { return stored(place) }
+    return storedPlaces[place] < 0 ? turnedColumn(place) : stored(storedPlaces[place])
+  }
+
+  /// The column at a place of the file.
+  func stored(_ place: Int) -> Column {
     let info = group.chunks[index]
     guard let reference = group.columns[place] else { return ones! }
     let block = reference.block
@@ -241,9 +263,27 @@ final class ArchivePart: ChunkBacking {
       block.source.note(block.source.corrupt("the keys aren't those that the footer says", block), block))
   }
 
-  func type(of slot: Int) -> ValueType { group.types[slot] }
+  private func turnedColumn(_ place: Int) -> Column {
+    let turned = turned[place]!
+    return turned.column.withLock { known in
+      if let known { return known }
+      let (keys, damage) = keys
+      if let damage { return .damaged(type: .key, count: group.chunks[index].count, damage) }
+      let column = turned.keys.column(for: keys)
+      known = column
+      return column
+    }
+  }
 
-  func zone(of slot: Int) -> Zone { group.columns[slot]?.block.zone ?? Zone() }
+  func type(of slot: Int) -> ValueType {
+    guard let storedPlaces else { return group.types[slot] }
+    return storedPlaces[slot] < 0 ? .key : group.types[storedPlaces[slot]]
+  }
+
+  func zone(of slot: Int) -> Zone {
+    let place = storedPlaces?[slot] ?? slot
+    return place < 0 ? .ofAnyKey : group.columns[place]?.block.zone ?? Zone()
+  }
 
   /// The versions of rows that were never updated.
   private static let ones: Column = {
@@ -254,12 +294,25 @@ final class ArchivePart: ChunkBacking {
 }
 
 extension ArchiveGroup {
-  /// A chunk whose columns come from the file when they are asked for.
-  func chunk(_ index: Int, entity: EntityID, nothingHeld: [Column?]) -> Chunk {
+  /// A chunk whose columns come from the file when they are asked for. `nothingHeld` has as many places as the chunk.
+  func chunk(
+    _ index: Int, entity: EntityID, nothingHeld: [Column?], storedPlaces: [Int]? = nil,
+    turned: [Int: TurnedKeys] = [:]
+  ) -> Chunk {
     let info = chunks[index]
     return Chunk(
       entity: entity, count: info.count, firstKey: info.firstKey, lastKey: info.lastKey,
-      hasDenseKeys: info.hasDenseKeys, deleted: info.deleted, slotCount: types.count, held: nothingHeld,
-      backing: ArchivePart(self, index))
+      hasDenseKeys: info.hasDenseKeys, deleted: info.deleted, slotCount: nothingHeld.count - 2,
+      held: nothingHeld,
+      backing: ArchivePart(self, index, storedPlaces: storedPlaces, turned: turned))
   }
+}
+
+extension Zone {
+  /// Around every key.
+  fileprivate static let ofAnyKey: Zone = {
+    var zone = Zone()
+    (zone.minInteger, zone.maxInteger) = (1, .max)
+    return zone
+  }()
 }

@@ -37,13 +37,23 @@ final class ArchiveEncoder {
     self.keepsColumns = keepsColumns
   }
 
-  /// One chunk on its way to the file.
+  /// One chunk on its way to the file. Places are the file's.
   struct Item {
     let chunk: Chunk
+    /// Where the file's places are in the chunk; nil where they are the same.
+    var places: [Int]?
     /// What the file has of it already.
     var stored: ArchivePart?
-    /// For a chunk that is in memory as a whole though the file has some of it: which places are as stored.
+    /// For a chunk that is in memory as a whole though the file has some of it: which of its own places are as stored.
     var isStoredPlace: [Bool]?
+
+    init(chunk: Chunk, places: [Int]? = nil) {
+      self.chunk = chunk
+      self.places = places
+    }
+
+    /// The column of a place: a slot, the versions, or the keys.
+    func column(_ place: Int) -> Column { chunk.place(places?[place] ?? place) }
 
     /// Whether nothing of it has to be written.
     var isClean: Bool {
@@ -58,6 +68,7 @@ final class ArchiveEncoder {
     /// Whether the place has to be written.
     func needs(_ place: Int) -> Bool {
       guard stored != nil else { return true }
+      let place = places?[place] ?? place
       return isStoredPlace.map { !$0[place] } ?? (chunk.held[place] != nil)
     }
 
@@ -150,7 +161,7 @@ final class ArchiveEncoder {
     // What holds for few rows may hold by chance.
     guard items.reduce(0, { $0 + $1.chunk.count }) >= ArchiveEncoder.leastSample else { return [] }
     let found = RelationFinder.plan(
-      types.indices.map { slot in items.map { $0.chunk.columns[slot].first($0.chunk.count) } })
+      types.indices.map { slot in items.map { $0.column(slot).first($0.chunk.count) } })
     relations[table] = found
     return found
   }
@@ -205,14 +216,14 @@ final class ArchiveEncoder {
     _ relation: ColumnRelation?, _ encoder: ColumnEncoder
   ) -> Block? {
     if place == types.count + 1, items.allSatisfy(\.chunk.hasDenseKeys) { return nil }
-    let parts = items.map { item in (column: item.chunk.place(place), rows: item.chunk.count) }
+    let parts = items.map { item in (column: item.column(place), rows: item.chunk.count) }
     let zone = parts.reduce(Zone()) { $0.union($1.column.zone) }
     if place == types.count, zone.minInteger == 1, zone.maxInteger == 1 { return nil }
     let columns = parts.map { $0.column.first($0.rows) }
     var encoded = encoder.encode(columns, type: columns[0].type)
     var sources: [Int] = []
     if let relation {
-      let others = relation.sources.map { slot in items.map { $0.chunk.columns[slot].first($0.chunk.count) } }
+      let others = relation.sources.map { slot in items.map { $0.column(slot).first($0.chunk.count) } }
       let related = encoder.encode(columns, type: columns[0].type, relation: relation, sources: others)
       if related.bytes.count < encoded.bytes.count {
         encoded = related

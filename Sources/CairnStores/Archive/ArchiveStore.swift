@@ -94,7 +94,7 @@ public final class ArchiveStore: PersistentStore {
     let file = try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
     let contents = try ArchiveFile(file: file, path: path).open(
       cacheBudget: options.cacheBudget, damage: damage)
-    guard contents.source.schema.isStoredAs(model.schema) else {
+    guard let order = SchemaOrder(stored: contents.source.schema, given: model.schema) else {
       throw StoreError(
         .incompatibleSchema, "the archive was made with another version of the model", file: path,
         remedy: "open it with the model that it was made with, or migrate it")
@@ -110,14 +110,17 @@ public final class ArchiveStore: PersistentStore {
     self.lock = lock
     self.damage = damage
     self.clock = clock
-    archivedSchema = contents.schema
+    archivedSchema =
+      order.isSame
+      ? contents.schema : ArchivedSchema(model.schema, model: model.source ?? contents.schema.model)
     entries = Lock((contents.metadata, false))
     let writerOptions = ArchiveStore.writerOptions(options, clock)
     writing = Lock(
-      options.isReadOnly ? nil : try ArchiveWriter(contents, file: file, options: writerOptions))
+      options.isReadOnly
+        ? nil : try ArchiveWriter(contents, order, file: file, options: writerOptions))
     engine = TableEngine(
       schema: model.schema, history: options.history, clock: clock,
-      beginning: ArchiveStore.beginning(contents, damage))
+      beginning: ArchiveStore.beginning(contents, order, damage))
   }
 
   private static func writerOptions(
@@ -150,19 +153,35 @@ public final class ArchiveStore: PersistentStore {
     Paths.join(Paths.directory(of: path), ".\(Paths.name(of: path)).lock")
   }
 
-  /// The tables as a file has them.
+  /// The tables as a file has them, in the file's own order.
   static func beginning(_ contents: ArchiveContents, _ damage: DamageLog) -> TableEngine.Beginning {
-    let schema = contents.source.schema
-    let tables = contents.index.tables.indices.map { table -> Table? in
-      guard ArchiveTables.isStored(table, schema) else { return nil }
-      let entity = ArchiveTables.entity(table, schema)
-      let types = ArchiveTables.types(table, schema)
+    beginning(contents, SchemaOrder(contents.source.schema), damage)
+  }
+
+  /// The tables as a file has them, for an engine over the schema that `order` leads to.
+  static func beginning(
+    _ contents: ArchiveContents, _ order: SchemaOrder, _ damage: DamageLog
+  ) -> TableEngine.Beginning {
+    var turned: [Int: [Int: TurnedKeys]] = [:]
+    for flip in order.flips {
+      turned[flip.table, default: [:]][flip.givenPlace] = TurnedKeys(
+        flip.sources.map { (contents.index.tables[$0.table], $0.slot) })
+    }
+    let schema = order.given
+    let tables = (0..<ArchiveTables.count(schema)).map { given -> Table? in
+      guard ArchiveTables.isStored(given, schema) else { return nil }
+      let table = order.storedTables[given]
+      let entity = ArchiveTables.entity(given, schema)
+      let types = ArchiveTables.types(given, schema)
       let nothing = [Column?](repeating: nil, count: types.count + 2)
       var chunks = ChunkList()
       var liveCount = 0
       for group in contents.index.tables[table] {
         for place in group.chunks.indices {
-          chunks.append(group.chunk(place, entity: entity, nothingHeld: nothing))
+          chunks.append(
+            group.chunk(
+              place, entity: entity, nothingHeld: nothing, storedPlaces: order.tables[table].storedPlaces,
+              turned: turned[table] ?? [:]))
           liveCount += group.chunks[place].liveCount
         }
       }
@@ -171,8 +190,8 @@ public final class ArchiveStore: PersistentStore {
     let entityCount = schema.entities.count
     return TableEngine.Beginning(
       generation: contents.index.generation, tables: Array(tables[..<entityCount]),
-      joins: tables[entityCount...].map { $0! }, nextKeys: contents.index.nextKeys,
-      nextJoinKeys: contents.index.nextJoinKeys)
+      joins: tables[entityCount...].map { $0! }, nextKeys: order.given(byEntity: contents.index.nextKeys),
+      nextJoinKeys: order.given(byJoin: contents.index.nextJoinKeys))
   }
 
   // MARK: PersistentStore
@@ -218,6 +237,7 @@ public final class ArchiveStore: PersistentStore {
   /// As every store's. When it returns, the changes are on the medium. Throws `outcomeUnknown` where nobody knows
   /// whether they are: the store has to be opened again then.
   public func commit(_ changes: ChangeSet) throws -> Commit {
+    if writing.withLock({ $0?.needsOtherKeys ?? false }) { try compact() }
     // What couldn't be read was taken for nulls: nothing made of that may be written.
     let before = damage.count
     let commit = try damage.checking {
@@ -320,7 +340,7 @@ public final class ArchiveStore: PersistentStore {
     }
     let (contents, writer) = try reopened(insteadOf: old)
     entries.withLock { $0.isChanged = false }
-    let beginning = ArchiveStore.beginning(contents, damage)
+    let beginning = ArchiveStore.beginning(contents, writer.order, damage)
     var tables: [Int: Table] = [:]
     for (number, table) in (beginning.tables + beginning.joins).enumerated() {
       if let table, let now = commit.new.table(number) { tables[number] = now.replacingChunks(table.chunks) }
@@ -336,8 +356,12 @@ public final class ArchiveStore: PersistentStore {
       let file = try fileSystem.open(path, .readWrite)
       let contents = try ArchiveFile(file: file, path: path).open(
         cacheBudget: options.cacheBudget, damage: damage)
+      guard let order = SchemaOrder(stored: contents.source.schema, given: schema) else {
+        throw StoreError(
+          .incompatibleSchema, "the archive that was just written has another schema", file: path)
+      }
       let writer = try ArchiveWriter(
-        contents, file: file, options: ArchiveStore.writerOptions(options, clock))
+        contents, order, file: file, options: ArchiveStore.writerOptions(options, clock))
       return (contents, writer)
     } catch {
       old.stop(after: error)
@@ -389,39 +413,5 @@ extension ArchiveStore: SingleRowStore {
 
   package func newestRow(_ key: RowKey) throws -> (chunk: Chunk, row: Int)? {
     try damage.checking { try engine.newestRow(key) }
-  }
-}
-
-extension Schema {
-  /// Whether rows of both lie alike in tables. Asked by names: an archive's schema leaves out what isn't stored, so
-  /// its relationships are numbered otherwise.
-  func isStoredAs(_ other: Schema) -> Bool {
-    self === other
-      || entities.elementsEqual(other.entities) { a, b in
-        a.name == b.name && a.root == b.root && a.isAbstract == b.isAbstract
-          && a.slots.elementsEqual(b.slots) { $0.isStored(as: $1) }
-      }
-        && joins.elementsEqual(other.joins) { a, b in
-          names(of: a) == other.names(of: b) && a.isSourceOrdered == b.isSourceOrdered
-            && a.isTargetOrdered == b.isTargetOrdered
-        }
-  }
-
-  private func names(of join: SchemaJoin) -> [String] {
-    [join.source, join.target].flatMap { id -> [String] in
-      guard let id else { return [] }
-      return [self[self[id].owner].name, self[id].name]
-    }
-  }
-}
-
-extension Slot {
-  fileprivate func isStored(as other: Slot) -> Bool {
-    guard name == other.name, type == other.type else { return false }
-    switch (role, other.role) {
-    case (.attribute, .attribute), (.toOne, .toOne): return true
-    case (.order(let a), .order(let b)): return a == b
-    default: return false
-    }
   }
 }

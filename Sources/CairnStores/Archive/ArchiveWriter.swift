@@ -12,6 +12,8 @@ final class ArchiveWriter {
   private let path: String
   private let options: Options
   let source: ArchiveSource
+  /// How the file's tables lie in the schema of the snapshots.
+  let order: SchemaOrder
   var effort: EncodingEffort { options.effort }
   private(set) var index: ArchiveIndex
   private var slot: CommitSlot
@@ -39,8 +41,11 @@ final class ArchiveWriter {
     var clock: @Sendable () -> Date
   }
 
-  init(_ contents: ArchiveContents, file: any OpenFile, options: Options) throws {
+  init(
+    _ contents: ArchiveContents, _ order: SchemaOrder, file: any OpenFile, options: Options
+  ) throws {
     self.file = file
+    self.order = order
     self.options = options
     path = contents.source.path
     source = contents.source
@@ -66,6 +71,10 @@ final class ArchiveWriter {
     let waste = Int64(slot.fileLength) - Int64(liveByteCount)
     return waste > Int64(liveByteCount) && waste > ArchiveWriter.leastWaste
   }
+
+  /// Whether the file has to be written anew before anything can be saved to it: it has keys of one-to-one pairs
+  /// where the snapshots have none.
+  var needsOtherKeys: Bool { !order.flips.isEmpty }
 
   /// A file isn't written anew for less, in bytes.
   static let leastWaste: Int64 = 1 << 20
@@ -103,14 +112,15 @@ final class ArchiveWriter {
     metadata: StoreMetadata?, checking check: () throws -> Void
   ) throws -> TableSnapshot {
     if let poison { throw poison }
+    precondition(!needsOtherKeys, "the file has to be written anew first")
     try check()
     // The end of the file has to be this save's own: it tells where a slot is damaged.
     if hasRest { try cut() }
     var next = index
     next.generation = new.generation.number
     next.time = options.clock().millisecondsSince1970
-    next.nextKeys = nextKeys
-    next.nextJoinKeys = nextJoinKeys
+    next.nextKeys = order.stored(byEntity: nextKeys)
+    next.nextJoinKeys = order.stored(byJoin: nextJoinKeys)
     let sink = AppendingSink(file, from: slot.fileLength)
     let encoder = ArchiveEncoder(
       to: sink, source: source, effort: effort, nextGroup: index.nextGroup, keepsColumns: true)
@@ -122,7 +132,8 @@ final class ArchiveWriter {
       }
       var splices: [GroupSplice] = []
       for table in next.tables.indices {
-        guard let before = old.table(table), let after = new.table(table), before.serial != after.serial
+        let given = order.tables[table].given
+        guard let before = old.table(given), let after = new.table(given), before.serial != after.serial
         else {
           continue
         }
@@ -177,20 +188,25 @@ final class ArchiveWriter {
   }
 
   private func items(_ table: Table, _ number: Int) -> [ArchiveEncoder.Item] {
-    table.chunks.all.map { chunk in
-      if let part = chunk.backing as? ArchivePart { return .init(chunk: chunk, stored: part) }
-      guard let tail = tails[number] else { return .init(chunk: chunk) }
+    let places = order.tables[number].givenPlaces
+    return table.chunks.all.map { chunk in
+      var item = ArchiveEncoder.Item(chunk: chunk, places: places)
+      if let part = chunk.backing as? ArchivePart {
+        item.stored = part
+        return item
+      }
+      guard let tail = tails[number] else { return item }
       if tail.chunk === chunk {
-        return .init(
-          chunk: chunk, stored: tail.part, isStoredPlace: [Bool](repeating: true, count: chunk.held.count))
+        item.stored = tail.part
+        item.isStoredPlace = [Bool](repeating: true, count: chunk.held.count)
+        return item
       }
       // A new version of the last chunk: what of it is the same memory is in the file.
-      guard tail.chunk.firstKey == chunk.firstKey, tail.chunk.count == chunk.count else {
-        return .init(chunk: chunk)
+      if tail.chunk.firstKey == chunk.firstKey, tail.chunk.count == chunk.count {
+        item.stored = tail.part
+        item.isStoredPlace = zip(tail.chunk.held, chunk.held).map { $0 === $1 }
       }
-      return .init(
-        chunk: chunk, stored: tail.part,
-        isStoredPlace: zip(tail.chunk.held, chunk.held).map { $0 === $1 })
+      return item
     }
   }
 
@@ -235,17 +251,18 @@ final class ArchiveWriter {
       if before.count == after.count, zip(before, after).allSatisfy({ $0 === $1 }) { continue }
       for group in after { use(group, by: 1) }
       for group in before { use(group, by: -1) }
-      if let updated = rebased(new.table(table)!, table, after) { changed[table] = updated }
+      let given = order.tables[table].given
+      changed[given] = rebased(new.table(given)!, table, after)
     }
     for (block, columns) in encoder.written { block.keep(columns) }
     index = next
     return new.replacing(changed)
   }
 
-  /// The table with chunks that the file stands behind; nil where nothing changes.
-  private func rebased(_ table: Table, _ number: Int, _ groups: [ArchiveGroup]) -> Table? {
-    let entity = ArchiveTables.entity(number, source.schema)
-    let nothing = [Column?](repeating: nil, count: ArchiveTables.types(number, source.schema).count + 2)
+  /// The table with chunks that the file stands behind.
+  private func rebased(_ table: Table, _ number: Int, _ groups: [ArchiveGroup]) -> Table {
+    let places = order.tables[number].storedPlaces
+    let nothing = [Column?](repeating: nil, count: table.types.count + 2)
     var list = ChunkList()
     var chunks = table.chunks.all[...]
     tails[number] = nil
@@ -253,12 +270,13 @@ final class ArchiveWriter {
       for place in group.chunks.indices {
         let chunk = chunks.removeFirst()
         if chunks.isEmpty, chunk.count < Chunk.capacity, chunk.backing == nil {
-          tails[number] = (chunk, ArchivePart(group, place))
+          tails[number] = (chunk, ArchivePart(group, place, storedPlaces: places))
           list.append(chunk)
         } else if let part = chunk.backing as? ArchivePart, part.group === group, part.index == place {
           list.append(chunk)
         } else {
-          list.append(group.chunk(place, entity: entity, nothingHeld: nothing))
+          list.append(
+            group.chunk(place, entity: table.entity, nothingHeld: nothing, storedPlaces: places))
         }
       }
     }

@@ -2,8 +2,9 @@
 // only, and with no room to cache anything.
 
 import CairnModel
-import CairnStores
 import Foundation
+
+@testable import CairnStores
 
 /// Writes by one `ArchiveStore` and reads by others, one for each generation.
 final class RereadArchive: PersistentStore {
@@ -29,8 +30,14 @@ final class RereadArchive: PersistentStore {
   private let newest: Lock<Snapshot?>
   /// Whether the file is written anew after each commit.
   private let compacts: Bool
+  /// What readers' files are written with, if not as the writer's.
+  private let through: Schema?
 
-  init(schema: Schema, history: HistoryPolicy, fileSystem: any FileSystem, compacts: Bool) throws {
+  init(
+    schema: Schema, history: HistoryPolicy, fileSystem: any FileSystem, compacts: Bool,
+    through: Schema? = nil
+  ) throws {
+    self.through = through
     model = ArchiveStore.Model(schema: schema)
     var options = ArchiveStore.Options()
     options.history = history
@@ -46,9 +53,18 @@ final class RereadArchive: PersistentStore {
     var options = ArchiveStore.Options()
     options.isReadOnly = true
     options.cacheBudget = 0
-    let reader = try ArchiveStore(at: "/a.cairn", model: model, options: options, fileSystem: fileSystem)
+    if let through { try copy(through, options) }
+    let path = through == nil ? "/a.cairn" : "/b.cairn"
+    let reader = try ArchiveStore(at: path, model: model, options: options, fileSystem: fileSystem)
     let snapshot = try Snapshot(reader, of: self)
     newest.withLock { $0 = snapshot }
+  }
+
+  /// The writer's file as another schema has its rows.
+  private func copy(_ schema: Schema, _ options: ArchiveStore.Options) throws {
+    let reader = try ArchiveStore(
+      at: "/a.cairn", model: .init(schema: schema), options: options, fileSystem: fileSystem)
+    try ArchiveFiles.pack(reader, into: "/b.cairn", model: .init(schema: schema), on: fileSystem)
   }
 
   private func own(_ snapshot: any StoreSnapshot) throws -> Snapshot {
