@@ -135,7 +135,7 @@ import Testing
       #expect(tables.map { $0["rows"] as? Int } == [2, 3])
       let size = try FileManager.default.attributesOfItem(atPath: path("library.cairn"))[.size] as? Int
       let columns = tables.compactMap { $0["bytes"] as? Int }.reduce(0, +)
-      let rest = ["footerBytes", "schemaBytes", "metadataBytes", "deadBytes"]
+      let rest = ["footerBytes", "schemaBytes", "metadataBytes", "copyBytes", "deadBytes"]
         .compactMap { parsed[$0] as? Int }.reduce(0, +)
       #expect(tables.allSatisfy { ($0["rawBytes"] as? Int ?? 0) >= ($0["bytes"] as? Int ?? Int.max) })
       // Header, slots and trailer are 272 bytes.

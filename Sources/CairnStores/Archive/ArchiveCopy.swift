@@ -35,8 +35,11 @@ struct ArchiveCopy {
         file: nil, path: path, uuid: uuid, schema: snapshot.schema, cacheBudget: 0)
       try sink.append(ArchiveHeader(uuid: uuid, created: now).bytes)
       try sink.append([UInt8](repeating: 0, count: Int(CommitSlot.end) - ArchiveHeader.size))
-      let schema = try put(.schema, try identity.schema.json, sink)
-      let metadata = try put(.metadata, try ArchivedMetadata(identity.metadata).json, sink)
+      let schemaText = try TextBlock.encode(.schema, try identity.schema.json, level: 9)
+      let metadataText = try TextBlock.encode(
+        .metadata, try ArchivedMetadata(identity.metadata).json, level: 9)
+      let schema = try put(schemaText, sink)
+      let metadata = try put(metadataText, sink)
       let encoder = ArchiveEncoder(
         to: sink, source: source, effort: effort, nextGroup: 0, keepsColumns: false)
       var index = ArchiveIndex(
@@ -53,7 +56,10 @@ struct ArchiveCopy {
         }
       }
       index.nextGroup = encoder.nextGroup
-      let place = try put(.footer, index.wholeFooter, sink)
+      let footer = try TextBlock.encode(.footer, index.wholeFooter, level: 9)
+      // Everything that rows can't be found without, once more.
+      for copy in [footer, schemaText, metadataText] { _ = try put(copy, sink) }
+      let place = try put(footer, sink)
       let slot = CommitSlot(
         generation: UInt64(identity.generation), fileLength: sink.offset + UInt64(ArchiveTrailer.size),
         footerOffset: place.offset, footerLength: UInt32(place.length))
@@ -62,10 +68,9 @@ struct ArchiveCopy {
     }
   }
 
-  private func put(_ kind: BlockHeader.Kind, _ text: [UInt8], _ sink: ReplacementSink) throws -> BlockPlace {
-    let bytes = try TextBlock.encode(kind, text, level: 9)
-    let place = BlockPlace(offset: sink.offset, length: bytes.count)
-    try sink.append(bytes)
+  private func put(_ block: [UInt8], _ sink: ReplacementSink) throws -> BlockPlace {
+    let place = BlockPlace(offset: sink.offset, length: block.count)
+    try sink.append(block)
     return place
   }
 

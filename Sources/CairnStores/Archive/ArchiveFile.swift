@@ -126,20 +126,20 @@ struct ArchiveFile {
     let footers: [BlockPlace]
   }
 
-  /// The state that the footer at `place` says. `schema` stands in for one that can't be read. Throws `corrupt` and
-  /// what the file system throws.
+  /// The state that the footer at `place` says. `schema` stands in for one that can't be read, and `copies` has, by
+  /// the offsets of footers that can't, where else each is. Throws `corrupt` and what the file system throws.
   func state(
     at place: BlockPlace, uuid: UUID, cacheBudget: Int, damage: DamageLog,
-    insteadOf schema: ArchivedSchema? = nil
+    insteadOf schema: ArchivedSchema? = nil, copies: [UInt64: BlockPlace] = [:]
   ) throws -> State {
     let bare = ArchiveSource(
       file: file, path: path, uuid: uuid, schema: Schema.nothing, cacheBudget: cacheBudget)
-    let text = try text(place, .footer, bare)
+    let text = try text(copies[place.offset] ?? place, .footer, bare)
     let schemaPlace = try rethrow(place) { try ArchiveIndex.schemaPlace(text, end: place.offset) }
     let (archived, compiled) = try self.schema(at: schemaPlace, insteadOf: schema, bare)
     let source = ArchiveSource(
       file: file, path: path, uuid: uuid, schema: compiled, cacheBudget: cacheBudget, damage: damage)
-    let (index, footers) = try index(text, place, source)
+    let (index, footers) = try index(text, place, source, copies)
     return State(source: source, schema: archived, index: index, footers: footers)
   }
 
@@ -166,10 +166,12 @@ struct ArchiveFile {
 
   /// Throws `corrupt` and what the file system throws.
   func metadata(_ state: State) throws -> StoreMetadata {
-    let text = try self.text(state.index.metadata, .metadata, state.source)
-    return try rethrow(state.index.metadata) {
-      try ArchivedMetadata.read(json: text, type: ArchiveStore.traits.type)
-    }
+    try metadata(at: state.index.metadata, state.source)
+  }
+
+  func metadata(at place: BlockPlace, _ source: ArchiveSource) throws -> StoreMetadata {
+    let text = try self.text(place, .metadata, source)
+    return try rethrow(place) { try ArchivedMetadata.read(json: text, type: ArchiveStore.traits.type) }
   }
 
   func header(_ start: [UInt8]) throws -> ArchiveHeader {
@@ -239,7 +241,7 @@ struct ArchiveFile {
 
   /// The tables as the footers say them, from the last whole one on.
   private func index(
-    _ newest: [UInt8], _ place: BlockPlace, _ source: ArchiveSource
+    _ newest: [UInt8], _ place: BlockPlace, _ source: ArchiveSource, _ copies: [UInt64: BlockPlace]
   ) throws -> (ArchiveIndex, [BlockPlace]) {
     var blocks: [UInt64: ArchiveBlock] = [:]
     var chain: [(footer: ArchiveIndex.Footer, place: BlockPlace)] = []
@@ -259,7 +261,7 @@ struct ArchiveFile {
         throw corrupt("more than \(ArchiveFile.longestChain) footers hang together", place.offset)
       }
       place = previous
-      text = try self.text(place, .footer, source)
+      text = try self.text(copies[place.offset] ?? place, .footer, source)
     }
     var index = chain[0].footer.index
     for (footer, place) in chain.reversed() { try rethrow(place) { try index.apply(footer.splices) } }

@@ -93,12 +93,30 @@ package struct ArchiveSalvager {
     var unknown: [ArchiveScan.Found] = []
     /// Of the last schema that can be read.
     var schema: ArchivedSchema?
+    /// Blocks of metadata that can be read, ascending.
+    var metadata: [BlockPlace] = []
+    /// Where footers have to be, by what trailers say.
+    var trailers: [CommitSlot] = []
+    var readableFooters: Set<UInt64> = []
     var notes: [String] = []
 
     mutating func add(_ slot: CommitSlot) {
       newest = max(newest, slot.generation)
       footers.append(
         (BlockPlace(offset: slot.footerOffset, length: Int(slot.footerLength)), slot.generation))
+    }
+
+    /// By the offset of each footer that can't be read, where its copy is, if there is one.
+    var copies: [UInt64: BlockPlace] {
+      var result: [UInt64: BlockPlace] = [:]
+      for trailer in trailers where !readableFooters.contains(trailer.footerOffset) {
+        result[trailer.footerOffset] =
+          footers.first { footer in
+            footer.generation == trailer.generation && footer.place.length == Int(trailer.footerLength)
+              && footer.place.offset < trailer.footerOffset && readableFooters.contains(footer.place.offset)
+          }?.place
+      }
+      return result
     }
   }
 
@@ -113,6 +131,7 @@ package struct ArchiveSalvager {
     let uuid = traces.uuid ?? UUID()
     let instead = traces.schema ?? model.map { ArchivedSchema($0.schema, model: $0.source) }
     let reader = ArchiveFile(file: file, path: path)
+    let copies = traces.copies
     var tried: Set<UInt64> = []
     var failure: StoreError?
     for number in order where tried.insert(traces.footers[number].place.offset).inserted {
@@ -120,8 +139,11 @@ package struct ArchiveSalvager {
       do {
         let state = try reader.state(
           at: footer.place, uuid: uuid, cacheBudget: ArchiveSalvager.cacheBudget, damage: DamageLog(),
-          insteadOf: instead)
+          insteadOf: instead, copies: copies)
         guard state.index.generation == Int64(clamping: footer.generation) else { continue }
+        if let used = state.footers.first(where: { copies[$0.offset] != nil }) {
+          traces.notes.append("the footer at \(used.offset) is damaged, and was read from its copy")
+        }
         return found(state, uuid, traces)
       } catch let error as StoreError where error.code == .corrupt {
         failure = failure ?? error
@@ -146,13 +168,21 @@ package struct ArchiveSalvager {
   }
 
   private func found(_ state: ArchiveFile.State, _ uuid: UUID, _ traces: Traces) -> Found {
-    let metadata = try? ArchiveFile(file: file, path: path).metadata(state)
-    var found = Found(state: state, uuid: uuid, metadata: metadata)
-    found.notes = traces.notes
+    let reader = ArchiveFile(file: file, path: path)
+    var notes = traces.notes
+    var metadata = try? reader.metadata(state)
     if metadata == nil {
-      found.notes.append(
-        "the metadata is damaged: entries that were set there are lost, and so are version hashes")
+      // The copy is the next one behind it.
+      let lost = state.index.metadata
+      let copy = traces.metadata.first { $0.offset > lost.offset && $0.length == lost.length }
+      metadata = copy.flatMap { try? reader.metadata(at: $0, state.source) }
+      notes.append(
+        metadata == nil
+          ? "the metadata is damaged: entries that were set there are lost, and so are version hashes"
+          : "the metadata is damaged, and was read from its copy")
     }
+    var found = Found(state: state, uuid: uuid, metadata: metadata)
+    found.notes = notes
     let generation = UInt64(clamping: state.index.generation)
     if generation < traces.newest {
       found.lostCommits =
@@ -211,12 +241,15 @@ package struct ArchiveSalvager {
       case .trailer(let trailer):
         traces.uuid = traces.uuid ?? trailer.uuid
         traces.add(trailer.slot)
+        traces.trailers.append(trailer.slot)
       case .block(let header) where header.kind == .footer:
         if let text = try? reader.text(place, .footer, bare),
           let generation = try? ArchiveIndex.generation(text)
         {
           traces.footers.append((place, generation))
+          traces.readableFooters.insert(place.offset)
         }
+      case .block(let header) where header.kind == .metadata: traces.metadata.append(place)
       case .block(let header) where header.kind == .schema:
         if let text = try? reader.text(place, .schema, bare), let schema = try? ArchivedSchema(json: text) {
           traces.schema = schema

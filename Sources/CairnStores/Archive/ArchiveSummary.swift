@@ -48,6 +48,8 @@ package struct ArchiveSummary: Sendable {
   package let footerCount: Int
   package let schemaBytes: Int
   package let metadataBytes: Int
+  /// Of copies of these, which are read when a file is salvaged.
+  package let copyBytes: Int
   package private(set) var tables: [Table] = []
 
   /// Throws `corrupt` and what the file system throws. Costs a read of a few bytes for each block.
@@ -67,8 +69,10 @@ package struct ArchiveSummary: Sendable {
     footerCount = contents.footers.count
     schemaBytes = contents.index.schema.length
     metadataBytes = contents.index.metadata.length
+    copyBytes = try contents.copyBytes(in: file)
     var live =
-      UInt64(CommitSlot.end) + UInt64(ArchiveTrailer.size + footerBytes + schemaBytes + metadataBytes)
+      UInt64(CommitSlot.end)
+      + UInt64(ArchiveTrailer.size + footerBytes + schemaBytes + metadataBytes + copyBytes)
     for number in contents.index.tables.indices where ArchiveTables.isStored(number, contents.source.schema) {
       let table = try ArchiveSummary.table(number, contents)
       live += UInt64(table.storedBytes)
@@ -104,6 +108,27 @@ package struct ArchiveSummary: Sendable {
       }
     }
     return table
+  }
+}
+
+extension ArchiveContents {
+  /// What the copies before the footers take. (Those of older footers, where metadata of another length were saved
+  /// with them, aren't found.)
+  fileprivate func copyBytes(in file: any OpenFile) throws -> Int {
+    var result = 0
+    for footer in footers {
+      let header = try file.bytes(BlockHeader.size, at: footer.offset)
+      // What may stand between a copy and its footer: nothing, metadata, or a schema too.
+      for between in [0, index.metadata.length, index.schema.length + index.metadata.length] {
+        let length = UInt64(footer.length + between)
+        guard length <= footer.offset - CommitSlot.end else { continue }
+        if try file.bytes(BlockHeader.size, at: footer.offset - length) == header {
+          result += Int(length)
+          break
+        }
+      }
+    }
+    return result
   }
 }
 

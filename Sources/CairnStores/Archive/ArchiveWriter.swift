@@ -125,10 +125,12 @@ final class ArchiveWriter {
     let encoder = ArchiveEncoder(
       to: sink, source: source, effort: effort, nextGroup: index.nextGroup, keepsColumns: true)
     do {
-      if let metadata {
-        let bytes = try TextBlock.encode(.metadata, try ArchivedMetadata(metadata).json, level: 9)
-        next.metadata = BlockPlace(offset: sink.offset, length: bytes.count)
-        try sink.append(bytes)
+      let metadataText = try metadata.map {
+        try TextBlock.encode(.metadata, try ArchivedMetadata($0).json, level: 9)
+      }
+      if let metadataText {
+        next.metadata = BlockPlace(offset: sink.offset, length: metadataText.count)
+        try sink.append(metadataText)
       }
       var splices: [GroupSplice] = []
       for table in next.tables.indices {
@@ -144,6 +146,9 @@ final class ArchiveWriter {
       }
       next.nextGroup = encoder.nextGroup
       let footer = try footer(next, splices)
+      // Copies for salvaging: a damaged footer would take the commit with it.
+      try sink.append(footer.bytes)
+      if let metadataText { try sink.append(metadataText) }
       let place = BlockPlace(offset: sink.offset, length: footer.bytes.count)
       try sink.append(footer.bytes)
       let newSlot = CommitSlot(

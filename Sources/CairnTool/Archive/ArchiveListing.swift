@@ -17,7 +17,8 @@ enum ArchiveListing {
           ? "" : ", version \(summary.modelVersions.joined(separator: ", "))"),
       "columns     \(grouped(stored)) bytes, \(ratio(stored, raw)) of \(grouped(raw)) raw",
       "the rest    \(grouped(summary.footerBytes)) bytes of footers (\(summary.footerCount)), "
-        + "\(grouped(summary.schemaBytes)) of schema, \(grouped(summary.metadataBytes)) of metadata",
+        + "\(grouped(summary.schemaBytes)) of schema, \(grouped(summary.metadataBytes)) of metadata, "
+        + "\(grouped(summary.copyBytes)) of copies",
     ]
     if summary.unfinishedBytes > 0 {
       lines.append("unfinished  \(grouped(summary.unfinishedBytes)) bytes that a save left behind")
@@ -79,6 +80,7 @@ enum ArchiveListing {
     let footers: Int
     let schemaBytes: Int
     let metadataBytes: Int
+    let copyBytes: Int
     let tables: [Table]
   }
 
@@ -108,7 +110,7 @@ enum ArchiveListing {
       saved: DateText.text(summary.saved), modelVersions: summary.modelVersions, hasModel: summary.hasModel,
       fileBytes: summary.fileBytes, deadBytes: summary.deadBytes, unfinishedBytes: summary.unfinishedBytes,
       footerBytes: summary.footerBytes, footers: summary.footerCount, schemaBytes: summary.schemaBytes,
-      metadataBytes: summary.metadataBytes,
+      metadataBytes: summary.metadataBytes, copyBytes: summary.copyBytes,
       tables: summary.tables.map { table in
         Table(
           name: table.name, kind: table.isEntity ? "entity" : "relationship", rows: table.rows,

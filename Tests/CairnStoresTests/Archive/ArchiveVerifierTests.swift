@@ -8,8 +8,8 @@ import Testing
 @testable import CairnStores
 
 @Suite struct ArchiveVerifierTests {
-  private static let grown = Result { try DamagedSample.make(isCompacted: false) }
-  private static let compact = Result { try DamagedSample.make(isCompacted: true) }
+  private static let grown = Result { try DamagedSample.make(.grown) }
+  private static let compact = Result { try DamagedSample.make(.compact) }
 
   private static func findings(_ bytes: [UInt8]) throws -> [StoreError] {
     try ArchiveVerifier.findings(at: "/a", on: DamagedSample.files(bytes))

@@ -25,10 +25,22 @@ struct DamagedSample {
         ])
     ]))
 
-  /// Several saves, with deletions, updates, keys with gaps, lists and pairs; or the same written anew.
-  static func make(isCompacted: Bool) throws -> DamagedSample {
+  enum Kind: CaseIterable, Sendable {
+    /// Several saves, with deletions, updates, keys with gaps, lists and pairs.
+    case grown
+    /// The same, with footers that say differences.
+    case differences
+    /// The same written anew.
+    case compact
+  }
+
+  static let entries: [String: Value] = ["of step": .int(2), "note": .string("as it was")]
+
+  static func make(_ kind: Kind) throws -> DamagedSample {
     let files = SimulatedFileSystem()
-    let store = try open(files)
+    var options = ArchiveStore.Options()
+    if kind == .differences { options.leastFooter = 0 }
+    let store = try ArchiveStore(at: "/a", model: .init(schema: schema), options: options, fileSystem: files)
     let people = try schema.requireEntity(named: "Person")
     var contents: [Int64: StoreContents] = [:]
     for step in 0..<4 {
@@ -48,6 +60,7 @@ struct DamagedSample {
         }
         first = first ?? row
       }
+      if step == 2 { store.metadata.userEntries = entries }
       if step > 1 {
         try changes.update(RowKey(entity: people.id, id: Int64(step)), ["age": .int(-1)], in: schema)
         changes.delete(RowKey(entity: people.id, id: Int64(step + 4)))
@@ -56,7 +69,7 @@ struct DamagedSample {
       let snapshot = try store.snapshot()
       contents[snapshot.generation.number] = try StoreContents(of: store, in: snapshot)
     }
-    if isCompacted { try store.compact() }
+    if kind == .compact { try store.compact() }
     let newest = try store.snapshot().generation.number
     try store.close()
     let bytes = try files.open("/a", .read).contents(limit: 1 << 20, path: "/a")

@@ -84,8 +84,11 @@ import Testing
     #expect(expected.hasPrefix("corrupt "), "\(name): \(expected)")
     let golden = try Self.file("reject", "\(name).cairn")
     #expect(failure(golden) == expected)
-    // The first line has the offset, which another zlib may move.
-    #expect(failure(made).split(separator: "\n").last == expected.split(separator: "\n").last)
+    // Another zlib, or a writer that has learnt something, may move what an offset or a length is said of.
+    func sentence(_ text: String) -> String? {
+      text.split(separator: "\n").last.map { String($0.filter { !$0.isNumber }) }
+    }
+    #expect(sentence(failure(made)) == sentence(expected))
   }
 
   @Test func `every golden file is made by a test`() {

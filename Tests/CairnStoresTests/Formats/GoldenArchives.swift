@@ -138,6 +138,7 @@ enum Golden {
     ("non-ascii", { try nonASCII().bytes() }),
     ("metadata", { try metadata().bytes() }),
     ("compacted", { try compacted().bytes() }),
+    ("copies", { try copies().bytes() }),
     ("parts", { try parts() }),
     ("long-varints", { try longVarints() }),
     ("no-utf8", { try noUTF8() }),
@@ -157,6 +158,16 @@ enum Golden {
       "unfinished-save", { try severalSaves(leastFooter: 1024).bytes() + [UInt8](repeating: 0xA5, count: 99) }
     ),
   ]
+
+  /// A file that was written at once, and a save with metadata behind it.
+  static func copies() throws -> Making {
+    let making = try oneRow()
+    try making.store.compact()
+    making.store.metadata.userEntries = ["note": .string("saved")]
+    let key = try making.keys("Note", 1)[0]
+    try making.save { try $0.insert(key, ["number": .int(8)], in: one) }
+    return making
+  }
 
   static func oneRow() throws -> Making {
     let making = try Making(one)
