@@ -185,26 +185,8 @@ final class ArchiveEncoder {
       return Dictionary(uniqueKeysWithValues: places.map { ($0, make($0, encoders[0])) })
     }
     while encoders.count < 2 { encoders.append(ColumnEncoder(effort: encoders[0].effort)) }
-    let workers = Workers(encoders: encoders)
-    let next = Lock(0)
-    let made = Lock<[Int: Block?]>([:])
-    DispatchQueue.concurrentPerform(iterations: 2) { worker in
-      while true {
-        let turn = next.withLock { turn in
-          turn += 1
-          return turn - 1
-        }
-        guard turn < places.count else { return }
-        let block = make(places[turn], workers.encoders[worker])
-        made.withLock { $0[places[turn]] = .some(block) }
-      }
-    }
-    return made.withLock { $0 }
-  }
-
-  /// Sendable: each thread has an encoder of its own, and whoever holds the array waits for both.
-  private struct Workers: @unchecked Sendable {
-    let encoders: [ColumnEncoder]
+    let made = SharedWork.results(places.count, workers: (encoders[0], encoders[1])) { make(places[$0], $1) }
+    return Dictionary(uniqueKeysWithValues: zip(places, made))
   }
 
   /// How many rows are worth a second thread.

@@ -62,7 +62,7 @@ struct ColumnAssembly {
   }
 
   @inline(__always)
-  private static func narrow<T: FixedWidthInteger>(
+  static func narrow<T: FixedWidthInteger>(
     _ source: UnsafePointer<Int64>, _ n: Int, _ target: UnsafeMutablePointer<T>
   ) {
     for i in 0..<n { target[i] = T(truncatingIfNeeded: source[i]) }
