@@ -37,8 +37,8 @@ package final class ColumnEncoder {
   }
 
   /// The same rows as what isn't known from other slots. `sources` has the columns of each of the relation's
-  /// sources for the same rows, in order. Throws nothing and checks nothing but types: a relation that doesn't
-  /// hold makes a large block, not a wrong one.
+  /// sources for the same rows, in order. Throws nothing and checks nothing but types: a relation that
+  /// doesn't hold makes a large block, not a wrong one.
   package func encode(
     _ parts: [Column], type: ValueType, relation: ColumnRelation, sources: [[Column]]
   ) -> EncodedBlock {
@@ -96,7 +96,7 @@ package final class ColumnEncoder {
     let areFew = rows.nullCount * 8 < rows.count && effort != .smallest
     let apart = chooser.choose(
       compact, rows.valueCount, among: areFew ? [.delta, .deltaOfDelta] : IntegerShape.allCases)
-    if let null = inBandNull(compact, rows.valueCount) {
+    if effort != .untried, let null = inBandNull(compact, rows.valueCount) {
       for row in 0..<rows.count where rows.isNull(row) { values[row] = null }
       let inBand = chooser.choose(
         values, rows.count, among: areFew ? [.byValue, .byFrequency, .runs] : IntegerShape.allCases)
@@ -124,8 +124,8 @@ package final class ColumnEncoder {
     var best: [UInt8]?
     for strategy in effort == .smallest ? DeflateStrategy.allCases : [.standard] {
       let room = min(limit, best.map { $0.count - 1 } ?? limit)
-      if let deflated = deflater.deflate(
-        payload.buffer, level: effort.deflateLevel, strategy: strategy, limit: room)
+      if let level = effort.deflateLevel,
+        let deflated = deflater.deflate(payload.buffer, level: level, strategy: strategy, limit: room)
       {
         best = Array(deflated)
       }
@@ -136,8 +136,10 @@ package final class ColumnEncoder {
 }
 
 extension EncodingEffort {
-  var deflateLevel: Int {
+  /// nil where nothing is deflated.
+  var deflateLevel: Int? {
     switch self {
+    case .untried: nil
     case .fastest: 1
     case .default: 6
     case .smallest: 9

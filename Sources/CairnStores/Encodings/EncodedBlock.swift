@@ -9,6 +9,9 @@ package enum BlockCodec: UInt8, Sendable {
 
 /// How much time an encoder takes to make a block small.
 package enum EncodingEffort: Sendable, CaseIterable {
+  /// No candidate is tried and nothing deflated: one look at the values says the form. For a log, whose bytes
+  /// are written anew soon.
+  case untried
   /// Few candidates, deflate at level 1.
   case fastest
   /// Most candidates, tried on a sample of the rows; deflate at level 6.

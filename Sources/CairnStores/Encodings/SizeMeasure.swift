@@ -6,11 +6,12 @@ final class SizeMeasure {
   /// One for each measure that is under way: what is measured may itself choose by measuring.
   private var sinks: [ByteSink] = []
   private var depth = 0
-  private let level: Int
+  /// nil where nothing is deflated.
+  private let level: Int?
 
   init(effort: EncodingEffort, deflater: BlockDeflater) {
     self.deflater = deflater
-    level = effort == .smallest ? 6 : 1
+    level = effort == .untried ? nil : effort == .smallest ? 6 : 1
   }
 
   /// The length of what `body` writes, after deflating where that is shorter.
@@ -21,6 +22,7 @@ final class SizeMeasure {
     depth += 1
     body(sink)
     depth -= 1
+    guard let level else { return sink.count }
     return deflater.deflate(sink.buffer, level: level, limit: sink.count)?.count ?? sink.count
   }
 }

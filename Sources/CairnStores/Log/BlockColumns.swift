@@ -43,11 +43,11 @@ struct BlockColumns: @unchecked Sendable {
       return encoder.encode([column], type: column.type)
     }
     let count = groups * (columns.count + 1)
-    let first = ColumnEncoder(effort: .fastest)
+    let first = ColumnEncoder(effort: .untried)
     let blocks =
       keys.count < leastShared
       ? (0..<count).map { encode($0, first) }
-      : SharedWork.results(count, workers: (first, ColumnEncoder(effort: .fastest)), encode)
+      : SharedWork.results(count, workers: (first, ColumnEncoder(effort: .untried)), encode)
     var rawLength = 0
     for block in blocks {
       sink.append(count: block.bytes.count << 1 | Int(block.codec.rawValue))

@@ -33,6 +33,7 @@ struct IntegerChooser {
     let shaper = IntegerShaper(
       values, n, dictionaryLimit: usesDictionary ? dictionaryLimit(n) : 0, scratch: scratch)
     let plain = shaper.make(.plain)!
+    if effort == .untried { return untried(plain, shaper) }
     var choices = self.choices(plain, plain: nil)
     if plain.range == 0 { return choices[0] }
     var delta: ShapedIntegers?
@@ -44,6 +45,28 @@ struct IntegerChooser {
     }
     if effort == .smallest, n > sampleRows { choices = measuredOnAllRows(choices) }
     return choices.min { $0.estimate < $1.estimate }!
+  }
+
+  /// The form of fewest bytes as far as bounds and counts tell.
+  private func untried(_ plain: ShapedIntegers, _ shaper: IntegerShaper) -> IntegerChoice {
+    let statistics = shaper.statistics
+    var best = packed(plain)
+    if plain.range == 0 { return best }
+    func consider(_ shape: IntegerShape) {
+      guard let other = shaper.make(shape).map(packed), other.estimate < best.estimate else { return }
+      best = other
+    }
+    let deltas =
+      UInt64(bitPattern: statistics.highestDelta &- statistics.lowestDelta) / max(statistics.factor, 1)
+    if IntegerStatistics.bitWidth(deltas) < IntegerStatistics.bitWidth(plain.range) { consider(.delta) }
+    if statistics.runs <= plain.n / 16 { consider(.runs) }
+    return best
+  }
+
+  private func packed(_ shaped: ShapedIntegers) -> IntegerChoice {
+    let leaf: IntegerLeaf = IntegerLeaf.bits.suits(shaped.range) ? .bits : .planes
+    let length = shaped.range == 0 ? 0 : leaf.byteCount(shaped.n, range: shaped.range)
+    return IntegerChoice(shaped: shaped, leaf: leaf, estimate: shaped.head.count + length)
   }
 
   /// The best few, measured again.
@@ -59,10 +82,17 @@ struct IntegerChooser {
     }
   }
 
-  private func dictionaryLimit(_ n: Int) -> Int { effort == .fastest ? min(n / 8, 1024) : n / 2 }
+  private func dictionaryLimit(_ n: Int) -> Int {
+    switch effort {
+    case .untried: 0
+    case .fastest: min(n / 8, 1024)
+    case .default, .smallest: n / 2
+    }
+  }
 
   private func isTried(_ shape: IntegerShape) -> Bool {
     switch effort {
+    case .untried: false
     case .fastest: shape == .delta || shape == .byValue || shape == .runs
     case .default: shape != .patched
     case .smallest: true
@@ -134,7 +164,7 @@ struct IntegerChooser {
 
   private var sampleRows: Int {
     switch effort {
-    case .fastest: 1024
+    case .untried, .fastest: 1024
     case .default: 2048
     case .smallest: 4096
     }

@@ -46,6 +46,9 @@ struct TextWriter {
   }
 
   private func chooseForm(_ list: TextList) -> (form: Form, estimate: Int) {
+    if chooser.effort == .untried {
+      return (Form(fronts: false, separator: nil), list.byteCount + 2 * list.count)
+    }
     let mark = chooser.scratch.mark
     defer { chooser.scratch.release(to: mark) }
     let separator = TextWriter.separator(list)
@@ -80,7 +83,7 @@ struct TextWriter {
 
   private var sampleBytes: Int {
     switch chooser.effort {
-    case .fastest: 1 << 15
+    case .untried, .fastest: 1 << 15
     case .default: 1 << 17
     case .smallest: Int.max
     }
@@ -104,13 +107,22 @@ struct TextWriter {
     let estimate: Int
   }
 
+  /// How many of the entries may be distinct for a dictionary to be tried.
+  private var share: (numerator: Int, denominator: Int) {
+    switch chooser.effort {
+    case .untried: (1, 8)
+    case .fastest: (1, 4)
+    case .default, .smallest: (3, 4)
+    }
+  }
+
   /// The best dictionary, if one is smaller than `limit`.
   private func chooseDictionary(_ list: TextList, below limit: Int) -> Coded? {
     let scratch = chooser.scratch
-    let most = min(list.count * (chooser.effort == .fastest ? 1 : 3) / 4 + 1, 65_534)
+    let most = min(list.count * share.numerator / share.denominator + 1, 65_534)
     guard list.count > 1, let first = TextDictionary(list, limit: most, scratch: scratch) else { return nil }
     var orders = [first]
-    if chooser.effort != .fastest || first.entries.count <= 1024 {
+    if chooser.effort != .untried, chooser.effort != .fastest || first.entries.count <= 1024 {
       orders.append(first.sorted(rows: list.count, scratch: scratch))
     }
     if chooser.effort == .smallest {
