@@ -48,6 +48,17 @@ final class IdentityMap {
     return pages[page]?[Int(truncatingIfNeeded: key) % IdentityMap.pageSize]
   }
 
+  /// The same without counting a reference.
+  @inline(__always)
+  func quickObject(_ key: Int64) -> Unmanaged<NSManagedObject>? {
+    let page = Int(truncatingIfNeeded: UInt64(bitPattern: key) / UInt64(IdentityMap.pageSize))
+    guard page < pageCount else { return sparse.isEmpty ? nil : sparse[key].map { .passUnretained($0) } }
+    guard let objects = pages[page] else { return nil }
+    let place = objects + Int(truncatingIfNeeded: key) % IdentityMap.pageSize
+    // An optional reference lies in memory as an unmanaged one does.
+    return UnsafeRawPointer(place).load(as: Unmanaged<NSManagedObject>?.self)
+  }
+
   /// Adds an object under a key that has none.
   func insert(_ object: NSManagedObject, _ key: Int64) {
     count += 1

@@ -6,9 +6,9 @@ package enum ProgramDirectory {
   /// The directory that an environment variable of the XDG base directory specification names; nil unless it is set
   /// to an absolute path.
   package static func base(_ variable: String) -> URL? {
-    ProcessInfo.processInfo.environment[variable].flatMap {
-      $0.hasPrefix("/") ? URL(fileURLWithPath: $0, isDirectory: true) : nil
-    }
+    // Not `ProcessInfo.environment`, which makes a dictionary of everything each time.
+    guard let value = getenv(variable).map({ String(cString: $0) }), value.hasPrefix("/") else { return nil }
+    return URL(fileURLWithPath: value, isDirectory: true)
   }
 
   /// The program's part of a directory that all of the user's programs share: named after the executable.

@@ -9,6 +9,9 @@ public import Foundation
 /// Sendable: as `NSPropertyDescription`.
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
   private(set) final var isFrozen = false
+  /// What those lead back by that this entity holds or that stand beside it.
+  final let anchor = EntityAnchor()
+  private final var parentLink = EntityLink(nil)
   final weak var model: NSManagedObjectModel?
   /// Its place in the compiled schema; written once, when the model is compiled.
   final var compiledIndex = -1
@@ -40,7 +43,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
   public final var compoundIndexes: [[Any]] = [] { willSet { requireMutable() } }
 
   /// The entity that this one inherits from: the one whose `subentities` list it.
-  public internal(set) final weak var superentity: NSEntityDescription?
+  public internal(set) final var superentity: NSEntityDescription? {
+    get { parentLink.entity }
+    set { parentLink = EntityLink(newValue) }
+  }
 
   /// Direct children.
   public final var subentities: [NSEntityDescription] = [] {
@@ -63,7 +69,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
   private final var givenRenamingIdentifier: String?
   private(set) final var givenDisplayName: NSExpression?
 
-  public required override init() {}
+  public required override init() {
+    super.init()
+    anchor.lead(to: self)
+  }
+
+  deinit { anchor.lead(to: nil) }
 
   // MARK: Properties
 

@@ -15,7 +15,11 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 public final class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
   private var isFrozen = false
   /// The entity whose `indexes` list this one.
-  public internal(set) weak var entity: NSEntityDescription?
+  public internal(set) var entity: NSEntityDescription? {
+    get { link.entity }
+    set { link = EntityLink(newValue) }
+  }
+  private var link = EntityLink(nil)
 
   public var name: String { willSet { requireMutable() } }
   /// All of one collation type.

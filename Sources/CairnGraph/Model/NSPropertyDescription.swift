@@ -11,7 +11,11 @@ public import Foundation
 /// every setter traps after that ("Can't modify an immutable model."), so that what is shared is constant.
 open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
   private(set) final var isFrozen = false
-  final weak var owner: NSEntityDescription?
+  private final var ownerLink = EntityLink(nil)
+  final var owner: NSEntityDescription? {
+    get { ownerLink.entity }
+    set { ownerLink = EntityLink(newValue) }
+  }
 
   /// Empty until it is set; a model with an unnamed property doesn't compile.
   public final var name = "" { willSet { requireMutable() } }

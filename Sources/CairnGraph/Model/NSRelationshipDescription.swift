@@ -16,10 +16,15 @@ public enum NSDeleteRule: UInt, Sendable {
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
   /// Held by the model, not by the relationship. An entity that isn't in the model is exchanged for the model's
   /// entity of the same name when the model's entities are set.
-  public final weak var destinationEntity: NSEntityDescription? {
-    willSet { requireMutable() }
-    didSet { destinationName = destinationEntity?.name }
+  public final var destinationEntity: NSEntityDescription? {
+    get { destinationLink.entity }
+    set {
+      requireMutable()
+      destinationLink = EntityLink(newValue)
+      destinationName = newValue?.name
+    }
   }
+  private final var destinationLink = EntityLink(nil)
 
   /// The relationship that leads back. Has to be set on both sides; without it nothing is maintained there.
   public final weak var inverseRelationship: NSRelationshipDescription? {

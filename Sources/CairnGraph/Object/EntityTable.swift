@@ -40,9 +40,12 @@ import Foundation
   var recorder: KeyRecorder?
   private var knownClass: NSManagedObject.Type?
   private var lastChecked: Chunk?
-  /// The chunk of which `backedColumn` was asked last, and its columns as far as it was.
+  /// The chunk of which `backedColumn` was asked last, and its columns as far as it was; both once more without
+  /// counting references.
   private final var backedChunk: Chunk?
   private final var backedColumns: [Column?] = []
+  @exclusivity(unchecked) @usableFromInline final var quickBackedChunk: UnsafeMutableRawPointer?
+  @usableFromInline let quickBackedColumns: UnsafeMutablePointer<Unmanaged<Column>?>
   /// What a save checks of each object, and a deletion does to others.
   private(set) lazy var rules = EntityRules(entity, model)
   /// Whether `rules` has any that a changed or new object could break.
@@ -65,6 +68,7 @@ import Foundation
     if let scope { (maps, quickMaps) = (scope.maps, scope.quickMaps) }
     contextIdentity = context?.identity ?? UUID()
     quickDrafts = .allocate(capacity: entity.slotTypes.count)
+    quickBackedColumns = .allocate(capacity: entity.slotTypes.count)
     cache = .allocate(capacity: SlotCacheEntry.count)
     cache.initialize(repeating: SlotCacheEntry(), count: SlotCacheEntry.count)
   }
@@ -72,6 +76,7 @@ import Foundation
   deinit {
     cache.deallocate()
     quickDrafts.deallocate()
+    quickBackedColumns.deallocate()
   }
 
   /// nil for a table without a context, and when the context has ended.
@@ -89,8 +94,8 @@ import Foundation
 
   /// The saved object that the context knows under a key of a hierarchy, by its root's index.
   @inline(__always)
-  func knownObject(_ key: Int64, rootIndex: Int) -> NSManagedObject? {
-    quickMaps?[rootIndex]._withUnsafeGuaranteedRef { $0.object(key) }
+  func knownObject(_ key: Int64, rootIndex: Int) -> Unmanaged<NSManagedObject>? {
+    quickMaps?[rootIndex]._withUnsafeGuaranteedRef { $0.quickObject(key) }
   }
 
   @inline(__always)
@@ -290,16 +295,24 @@ import Foundation
 
   /// The column of a slot of a chunk that doesn't hold it itself; nil for one that couldn't be read. Held by the
   /// table until a row of another chunk is asked for: so that the next property costs no lock.
+  @inlinable @inline(__always)
+  final func backedColumn(_ chunk: Unmanaged<Chunk>, _ slot: Int) -> Unmanaged<Column>? {
+    if quickBackedChunk == chunk.toOpaque(), let known = quickBackedColumns[slot] { return known }
+    return chunk._withUnsafeGuaranteedRef { readBackedColumn($0, slot) }
+  }
+
   @inline(never) @usableFromInline
-  final func backedColumn(_ chunk: Chunk, _ slot: Int) -> Unmanaged<Column>? {
+  final func readBackedColumn(_ chunk: Chunk, _ slot: Int) -> Unmanaged<Column>? {
     if backedChunk !== chunk {
       backedChunk = chunk
-      backedColumns = [Column?](repeating: nil, count: chunk.slotCount)
+      backedColumns = [Column?](repeating: nil, count: entity.slotTypes.count)
+      quickBackedChunk = Unmanaged.passUnretained(chunk).toOpaque()
+      quickBackedColumns.initialize(repeating: nil, count: entity.slotTypes.count)
     }
-    if let column = backedColumns[slot] { return .passUnretained(column) }
     let column = chunk.columns[slot]
     if column.damage != nil { return nil }
     backedColumns[slot] = column
+    quickBackedColumns[slot] = .passUnretained(column)
     return .passUnretained(column)
   }
 

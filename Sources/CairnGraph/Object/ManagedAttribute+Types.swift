@@ -8,12 +8,12 @@ public import Foundation
 
 /// Whole numbers: of integer attributes and Booleans. A value that is too large for the type is a programmer
 /// error.
-public protocol ManagedInteger: ManagedAttribute, FixedWidthInteger {}
+public protocol ManagedInteger: ManagedScalar, FixedWidthInteger {}
 
 extension ManagedInteger {
   @inlinable public static var acceptedTypes: UInt32 { 0x87 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> Self? {
     column.isNull(row) ? nil : Self(column.integer(row))
   }
@@ -41,10 +41,10 @@ extension Int16: ManagedInteger {}
 extension Int32: ManagedInteger {}
 extension Int64: ManagedInteger {}
 
-extension Bool: ManagedAttribute {
+extension Bool: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x87 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> Bool? {
     column.isNull(row) ? nil : column.integer(row) != 0
   }
@@ -62,10 +62,10 @@ extension Bool: ManagedAttribute {
 }
 
 /// Of double and float attributes, and of dates: then it is their time interval since the reference date.
-extension Double: ManagedAttribute {
+extension Double: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x130 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> Double? {
     column.isNull(row) ? nil : column.double(row)
   }
@@ -95,10 +95,10 @@ extension Double: ManagedAttribute {
   }
 }
 
-extension Float: ManagedAttribute {
+extension Float: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x20 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> Float? {
     column.isNull(row) ? nil : Float(column.double(row))
   }
@@ -111,10 +111,10 @@ extension Float: ManagedAttribute {
 }
 
 /// A non-optional String property is empty while its attribute is nil.
-extension String: ManagedAttribute {
+extension String: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x40 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> String? {
     column.isNull(row) ? nil : column.string(row)
   }
@@ -133,10 +133,10 @@ extension String: ManagedAttribute {
   }
 }
 
-extension Date: ManagedAttribute {
+extension Date: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x100 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> Date? {
     column.isNull(row) ? nil : Date(timeIntervalSinceReferenceDate: column.double(row))
   }
@@ -153,10 +153,10 @@ extension Date: ManagedAttribute {
   }
 }
 
-extension Data: ManagedAttribute {
+extension Data: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x200 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> Data? {
     column.isNull(row) ? nil : Data(column.bytes(row))
   }
@@ -168,10 +168,10 @@ extension Data: ManagedAttribute {
   public func managedValue(for type: ValueType) -> Value { .data(self) }
 }
 
-extension UUID: ManagedAttribute {
+extension UUID: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x400 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> UUID? {
     column.isNull(row) ? nil : column.uuid(row)
   }
@@ -183,10 +183,10 @@ extension UUID: ManagedAttribute {
   public func managedValue(for type: ValueType) -> Value { .uuid(self) }
 }
 
-extension URL: ManagedAttribute {
+extension URL: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x800 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> URL? {
     column.isNull(row) ? nil : URL(string: column.string(row))
   }
@@ -198,10 +198,10 @@ extension URL: ManagedAttribute {
   public func managedValue(for type: ValueType) -> Value { .uri(absoluteString) }
 }
 
-extension Decimal: ManagedAttribute {
+extension Decimal: ManagedScalar {
   @inlinable public static var acceptedTypes: UInt32 { 0x8 }
 
-  @inlinable
+  @inlinable @inline(__always)
   public static func read(_ column: Column, _ row: Int) -> Decimal? {
     column.isNull(row) ? nil : column.decimal(row)
   }

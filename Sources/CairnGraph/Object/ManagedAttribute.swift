@@ -63,23 +63,12 @@ public struct DraftRow {
 extension ManagedAttribute {
   @inlinable
   public static func managedGet(_ object: NSManagedObject, _ key: StaticString) -> Self {
-    if let column = object.plainColumn(key, acceptedTypes),
-      let value = column._withUnsafeGuaranteedRef({ read($0, Int(object.row)) })
-    {
-      return value
-    }
-    guard let value = object.attribute(key, as: self) ?? valueForNil else { object.trapNil(key, self) }
-    return value
+    object.attributeValue(key)
   }
 
   @inlinable
   public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
-    if let column = object.plainColumn(key, acceptedTypes) {
-      let row = Int(object.row)
-      if column._withUnsafeGuaranteedRef({ $0.isNull(row) }) { return nil }
-      if let value = column._withUnsafeGuaranteedRef({ read($0, row) }) { return value }
-    }
-    return object.attribute(key, as: self)
+    object.optionalAttributeValue(key)
   }
 
   @inlinable
@@ -98,6 +87,42 @@ extension ManagedAttribute {
   public static func write(_ value: Self, _ drafts: DraftRow, _ slot: Int) -> Bool { false }
 }
 
+/// The attribute types that come with Cairn: `managedValue(forKey:)` reads them without asking how they are read.
+public protocol ManagedScalar: ManagedAttribute {}
+
+extension NSManagedObject {
+  /// The same as the general one, and without a call for each read.
+  @inlinable @inline(__always)
+  public final func managedValue<T: ManagedScalar>(forKey key: StaticString) -> T { attributeValue(key) }
+
+  /// The same as the general one, and without a call for each read.
+  @inlinable @inline(__always)
+  public final func managedValue<T: ManagedScalar>(forKey key: StaticString) -> T? {
+    optionalAttributeValue(key)
+  }
+
+  @inlinable @inline(__always)
+  final func attributeValue<T: ManagedAttribute>(_ key: StaticString) -> T {
+    if let column = plainColumn(key, T.acceptedTypes),
+      let value = column._withUnsafeGuaranteedRef({ T.read($0, Int(row)) })
+    {
+      return value
+    }
+    guard let value = attribute(key, as: T.self) ?? T.valueForNil else { trapNil(key, T.self) }
+    return value
+  }
+
+  @inlinable @inline(__always)
+  final func optionalAttributeValue<T: ManagedAttribute>(_ key: StaticString) -> T? {
+    if let column = plainColumn(key, T.acceptedTypes) {
+      let row = Int(row)
+      if column._withUnsafeGuaranteedRef({ $0.isNull(row) }) { return nil }
+      if let value = column._withUnsafeGuaranteedRef({ T.read($0, row) }) { return value }
+    }
+    return attribute(key, as: T.self)
+  }
+}
+
 extension NSManagedObject {
   /// The column of an attribute that can be read as it is, at `row`; nil where the slow way has to be taken. To be
   /// used before anything else is done with the object, which holds it.
@@ -109,7 +134,15 @@ extension NSManagedObject {
     let held = Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
       $0.heldColumn(slot)
     }
-    return held ?? table.backedColumn(chunk.unsafelyUnwrapped, slot)
+    return held ?? backedColumn(slot)
+  }
+
+  /// The column of a slot that the chunk doesn't hold itself; nil for one that couldn't be read.
+  @inlinable @inline(__always)
+  final func backedColumn(_ slot: Int) -> Unmanaged<Column>? {
+    Unmanaged.passUnretained(table)._withUnsafeGuaranteedRef {
+      $0.backedColumn(.passUnretained(chunk.unsafelyUnwrapped), slot)
+    }
   }
 
   @inline(never) @usableFromInline

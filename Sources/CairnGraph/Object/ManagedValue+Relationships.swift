@@ -11,29 +11,15 @@ extension ManagedValue where Self: NSManagedObject {
     return value
   }
 
+  @inlinable
   public static func managedGetOptional(_ object: NSManagedObject, _ key: StaticString) -> Self? {
-    let destination: NSManagedObject
-    if let known = object.quickDestination(key) {
-      guard let known else { return nil }
-      destination = known
-    } else {
-      if let recorder = object.table.recorder { return recorder.destination(key, Self.self, of: object) }
-      guard let found = object.destination(of: object.relation(key, toMany: false, Self.self)) else {
-        return nil
-      }
-      destination = found
-    }
-    if ObjectIdentifier(type(of: destination)) == ObjectIdentifier(Self.self) {
-      // It is of just this class.
-      return unsafeDowncast(destination, to: Self.self)
-    }
-    guard let typed = destination as? Self else { object.trapClass(key, Self.self, destination) }
-    return typed
+    object.managedValue(forKey: key)
   }
 
+  @inlinable
   public static func managedSet(_ value: Self?, _ object: NSManagedObject, _ key: StaticString) {
     if let value, object.setQuickly(key, to: value) { return }
-    object.setDestination(of: object.relation(key, toMany: false, Self.self), to: value)
+    object.setDestination(key, value)
   }
 }
 
@@ -122,6 +108,16 @@ extension ManagedValue where Self: NSOrderedSet {
 }
 
 extension NSManagedObject {
+  /// The same as the general one; chosen where the property's type is known to be an object's.
+  @inlinable @inline(__always)
+  public final func managedValue<T: NSManagedObject>(forKey key: StaticString) -> T? {
+    guard let quick = quickDestination(key) else { return destination(key, as: T.self) }
+    guard let known = quick?.takeUnretainedValue() else { return nil }
+    // It is of just this class, mostly.
+    return ObjectIdentifier(Swift.type(of: known)) == ObjectIdentifier(T.self)
+      ? unsafeDowncast(known, to: T.self) : typed(known, key, as: T.self)
+  }
+
   /// The relationship of that name. An attribute, the other count, or an order that isn't there is a programmer
   /// error.
   final func relation<T>(
@@ -144,6 +140,25 @@ extension NSManagedObject {
       trapWrongSwiftType(key, type, "a relationship without an order")
     }
     return relation
+  }
+
+  // The slow ways of to-one relationships.
+
+  @inline(never) @usableFromInline
+  final func destination<T: NSManagedObject>(_ key: StaticString, as type: T.Type) -> T? {
+    if let recorder = table.recorder { return recorder.destination(key, type, of: self) }
+    return destination(of: relation(key, toMany: false, type)).map { typed($0, key, as: type) }
+  }
+
+  @inline(never) @usableFromInline
+  final func typed<T: NSManagedObject>(_ object: NSManagedObject, _ key: StaticString, as type: T.Type) -> T {
+    guard let typed = object as? T else { trapClass(key, type, object) }
+    return typed
+  }
+
+  @inline(never) @usableFromInline
+  final func setDestination<T: NSManagedObject>(_ key: StaticString, _ value: T?) {
+    setDestination(of: relation(key, toMany: false, T.self), to: value)
   }
 
   fileprivate final func members<T: NSManagedObject>(

@@ -38,7 +38,7 @@ public protocol ManagedValue {
 extension NSManagedObject {
   /// What `@Managed` reads with. A key that the entity doesn't have, and a type that its property can't be read
   /// as, are programmer errors.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public final func managedValue<T: ManagedValue>(forKey key: StaticString) -> T {
     T.managedGet(self, key)
   }

@@ -196,8 +196,10 @@ extension NSManagedObject {
   // MARK: Quick ways, for what is done most
 
   /// The destination of a to-one relationship of an unchanged object, if that is nil (`.some(nil)`) or the context
-  /// knows it. nil says nothing.
-  final func quickDestination(_ name: StaticString) -> NSManagedObject?? {
+  /// knows it. nil says nothing. To be retained before anything else is done: who only asks whether there is one
+  /// needn't count a reference.
+  @usableFromInline
+  final func quickDestination(_ name: StaticString) -> Unmanaged<NSManagedObject>?? {
     if flags.rawValue != 0, !wakes() { return nil }
     let relation = table.cachedRelation(name)
     guard relation.keySlot >= 0 else { return nil }
@@ -205,9 +207,7 @@ extension NSManagedObject {
     let held = Unmanaged.passUnretained(chunk.unsafelyUnwrapped)._withUnsafeGuaranteedRef {
       $0.heldColumn(Int(relation.keySlot))
     }
-    guard let column = held ?? table.backedColumn(chunk.unsafelyUnwrapped, Int(relation.keySlot)) else {
-      return nil
-    }
+    guard let column = held ?? backedColumn(Int(relation.keySlot)) else { return nil }
     let row = Int(row)
     if column._withUnsafeGuaranteedRef({ $0.isNull(row) }) { return .some(nil) }
     let key = column._withUnsafeGuaranteedRef { $0.integer(row) }
@@ -216,6 +216,7 @@ extension NSManagedObject {
   }
 
   /// Links a new object that leads nowhere yet. False, and nothing done, where more than a key has to be set.
+  @usableFromInline
   final func setQuickly(_ name: StaticString, to other: NSManagedObject) -> Bool {
     guard flags.rawValue == ObjectFlags.freshDraftBits, other !== self,
       other.flags.isDisjoint(with: [.isDeleted, .isDead, .isAwaking])
@@ -231,7 +232,10 @@ extension NSManagedObject {
       else { return false }
       table.setDraft(slot, Int(row), key: other.key)
       other.noteChange()
-      other.ensureChanges().addNew(key, to: RelationshipID(Int(relation.unorderedInverse)))
+      let changes = other.changes ?? other.ensureChanges()
+      Unmanaged.passUnretained(changes)._withUnsafeGuaranteedRef {
+        $0.addNew(key, to: RelationshipID(Int(relation.unorderedInverse)))
+      }
       return true
     }
   }
