@@ -125,7 +125,7 @@ struct Console: Sendable {
     return (number < 0 ? "-" : "") + String(digits)
   }
 
-  private static func milliseconds(_ time: Duration) -> String {
+  static func milliseconds(_ time: Duration) -> String {
     let value = Double(time.components.seconds) * 1e3 + Double(time.components.attoseconds) / 1e15
     return value < 10 ? String(format: "%.2f", value) : grouped(Int(value.rounded()))
   }

@@ -92,6 +92,32 @@ import Testing
     }
   }
 
+  @Test func `the model inside of an archive has the classes of the one that it was packed with`() throws {
+    try withLibrary { path in
+      let model = try NSManagedObjectModel(ofStoreAt: URL(fileURLWithPath: path("library.cairn")))
+      #expect(model.entitiesByName["Book"]?.managedObjectClassName == "Book")
+      #expect(model.entitiesByName["Author"]?.managedObjectClassName == "NSManagedObject")
+    }
+  }
+
+  @Test func `a title can be given in one input and not in another`() throws {
+    try withLibrary { path in
+      try Data("name,kept\r\nPoe,1809-01-19T00:00:00Z\r\n".utf8).write(
+        to: URL(fileURLWithPath: path("authors.csv")))
+      try Data("name,author\r\nThe Raven,Poe\r\n".utf8).write(to: URL(fileURLWithPath: path("books.csv")))
+      let packed = try Tool.run([
+        "pack", path("authors.csv"), path("books.csv"), path("poe.cairn"), "--model",
+        path("Model.xcdatamodel"), "--rename", "books.name=title,author=author.name,authors.kept=born",
+      ])
+      #expect(packed.exitCode == 0 && packed.errors.isEmpty, "\(packed.errors)")
+      let found = try Tool.run([
+        "fetch", path("poe.cairn"), "--entity", "Book", "--properties", "title,author.name,author.born",
+        "--format", "csv",
+      ])
+      #expect(found.output.contains("The Raven,Poe,1809-01-19"), "\(found.output)")
+    }
+  }
+
   @Test func `an export is what was packed, and converts back`() throws {
     try withLibrary { path in
       let authors = try Tool.run(["export", path("library.cairn"), "--entity", "Author"])

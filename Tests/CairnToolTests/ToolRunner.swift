@@ -9,11 +9,15 @@ enum Tool {
     let errors: String
   }
 
-  /// Runs the `cairn` that was built along with this test; `input` is a few lines for its standard input.
-  static func run(_ arguments: [String], input: String? = nil) throws -> Outcome {
+  /// Runs the `cairn` that was built along with this test; `input` is a few lines for its standard input, and
+  /// `temporary` the directory that it is to take for temporary files.
+  static func run(_ arguments: [String], input: String? = nil, temporary: URL? = nil) throws -> Outcome {
     let process = Process()
     process.executableURL = try executable()
     process.arguments = arguments
+    if let temporary {
+      process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": temporary.path]) { $1 }
+    }
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors

@@ -172,7 +172,7 @@ extension FetchCommand {
       --format      table for people, json and csv for programs: exact values, dates in ISO 8601
       --explain     prints how the request was run instead of what it found
       --null        a word that stands for no value in CSV, besides nothing between two commas; ≠ ""
-      --rename      titles of columns, as in carrier=airline.carrier
+      --rename      titles of columns, as in carrier=airline.carrier; flights.carrier=… is of one input only
 
     examples:
       cairn fetch flights.csv --null NA --predicate 'dep_delay > 60' --sort -dep_delay --limit 10

@@ -106,7 +106,13 @@ struct InputStore {
     let stem: String?
     var records: Records
 
-    func renamed(_ titles: [String: String]) -> Table { titled(records.columns.map { titles[$0] ?? $0 }) }
+    /// `titles` may name a column of one input only, as in `flights.carrier`.
+    func renamed(_ titles: [String: String]) -> Table {
+      titled(
+        records.columns.map { title in
+          [name, stem].compactMap { $0.flatMap { titles["\($0).\(title)"] } }.first ?? titles[title] ?? title
+        })
+    }
 
     func titled(_ titles: [String]) -> Table {
       var copy = self
@@ -146,15 +152,14 @@ struct InputStore {
     }
   }
 
-  /// The model of a file, with no classes but Cairn's own.
+  /// The model of a file. Its classes stay named, for archives that are made with it, but aren't looked for in this
+  /// program, which has some of its own.
   static func model(_ path: String, _ version: String?) throws -> NSManagedObjectModel {
     try model(ModelFile.read(at: URL(fileURLWithPath: path), version: version))
   }
 
   private static func model(_ document: ModelDocument) throws -> NSManagedObjectModel {
-    var document = document
-    for entity in document.entities.indices { document.entities[entity].className = nil }
-    return try NSManagedObjectModel(document: document)
+    try NSManagedObjectModel(document: document, fileID: "")
   }
 
   // MARK: Entities

@@ -1,4 +1,4 @@
-// The tour: six steps through what Cairn does, each with the Swift line that does it and the time it takes.
+// The tour: seven steps through what Cairn does, each with the Swift line that does it and the time it takes.
 
 import Cairn
 
@@ -13,10 +13,10 @@ struct Tour {
 
   /// Throws what goes wrong in a step; the steps before it have been shown.
   func run() async throws {
-    try console.title("Cairn's tour: the flights that left New York in January 2013")
-    let tables = try FlightTables()
-    let container = try NSPersistentContainer.inMemory(name: "Flights", model: FlightModel.make())
-    try await build(container, tables)
+    try console.title("Cairn's tour: the flights that left New York in 2013")
+    let archive = try TourArchive()
+    defer { archive.remove() }
+    let container = try await open(archive)
     let reader = container.newBackgroundContext()
     try await reader.perform {
       try fetch(reader)
@@ -26,46 +26,50 @@ struct Tour {
     let before = try snapshot(container)
     try await edit(container, reader)
     try lookBack(before)
+    try await LiveView(console, reader).run(7)
+    for store in container.persistentStoreCoordinator.persistentStores {
+      try container.persistentStoreCoordinator.remove(store)
+    }
   }
 
   // MARK: 1
 
-  private func build(_ container: NSPersistentContainer, _ tables: FlightTables) async throws {
-    let context = container.newBackgroundContext()
-    context.transactionAuthor = "tour"
-    let time = try await context.perform {
-      try clock.measure {
-        try FlightImport(context).run(tables)
-        try context.save()
+  private func open(_ archive: TourArchive) async throws -> NSPersistentContainer {
+    let sizes = try archive.sizes()
+    var opened: NSPersistentContainer?
+    var counts: [[Console.Cell]] = []
+    let time = try await clock.measure {
+      let container = try archive.container()
+      opened = container
+      let context = container.newBackgroundContext()
+      counts = try await context.perform {
+        try ["Airline", "Airport", "Plane", "Flight"].map { name in
+          [.init(name), .init(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: name)))]
+        }
       }
     }
-    try console.step(1, "Build a graph of objects, and save it", time)
+    guard let opened else { throw TourError("the archive isn't open") }
+    try console.step(1, "Open an archive: one file, which has its model in it", time)
     try console.code(
       """
-      let flight = Flight(context: context)
-      flight.depDelay = 17
-      flight.airline = united          // united.flights has it, at once
-      try context.save()
+      let model = try NSManagedObjectModel(ofStoreAt: url)
+      container.persistentStoreDescriptions[0].type = CairnArchiveStoreType
+      container.loadPersistentStores { _, error in … }     // reads where things are, no rows
       """)
-    try await context.perform {
-      try console.table(
-        ["Airline", "Airport", "Plane", "Flight"].map { name in
-          [.init(name), .init(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: name)))]
-        })
-    }
+    try console.table(counts)
+    try console.write("\n")
+    try console.table(sizes)
+    return opened
   }
 
   // MARK: 2
 
   private func fetch(_ context: NSManagedObjectContext) throws {
     let late = Flight.fetchRequest() as NSFetchRequest<Flight>
-    late.predicateTree = .and([
-      .compare("depDelay", .greater, 60), .compare("airline.carrier", .equal, "UA"),
-    ])
+    late.predicate = NSPredicate(format: "depDelay > 60 AND airline.carrier == %@", "UA")
     late.sortDescriptors = [NSSortDescriptor(key: "depDelay", ascending: false)]
     let saint = NSFetchRequest<Airport>(entityName: "Airport")
-    saint.predicateTree = .compare(
-      "name", .contains, "SAN J", options: [.caseInsensitive, .diacriticInsensitive])
+    saint.predicate = NSPredicate(format: "name CONTAINS[cd] %@", "SAN J")
     var flights: [Flight] = []
     var airports: [Airport] = []
     let time = try clock.measure {
@@ -75,15 +79,14 @@ struct Tour {
     try console.step(2, "Fetch by predicates, across relationships", time)
     try console.code(
       """
-      request.predicateTree = .and([
-        .compare("depDelay", .greater, 60), .compare("airline.carrier", .equal, "UA")])
+      request.predicate = NSPredicate(format: "depDelay > 60 AND airline.carrier == %@", "UA")
       let late = try context.fetch(request)
       """)
     try console.line(
       "\(Console.grouped(flights.count)) of United's flights left more than an hour late, first of all:")
     try console.table(flights.prefix(3).map(row))
     try console.code(
-      "\n" + #".compare("name", .contains, "SAN J", options: [.caseInsensitive, .diacriticInsensitive])"#)
+      "\n" + #"request.predicate = NSPredicate(format: "name CONTAINS[cd] %@", "SAN J")"#)
     try console.table(airports.map { [.init($0.faa), .init($0.name ?? "")] })
   }
 
@@ -91,7 +94,7 @@ struct Tour {
     [
       .init("\(flight.airline?.carrier ?? "?") \(flight.number)"),
       .init("\(flight.origin?.faa ?? "?") to \(flight.destination?.faa ?? "?")"),
-      .init(flight.scheduled.formatted(.iso8601.year().month().day())),
+      .init(flight.timeHour.formatted(.iso8601.year().month().day())),
       flight.depDelay.map { .init(Int($0)) } ?? "",
       "minutes late",
     ]
@@ -104,7 +107,8 @@ struct Tour {
     request.sortDescriptors = [
       NSSortDescriptor(key: "distance", ascending: false),
       NSSortDescriptor(key: "airline.name", ascending: true),
-      NSSortDescriptor(key: "scheduled", ascending: true),
+      NSSortDescriptor(key: "timeHour", ascending: true),
+      NSSortDescriptor(key: "number", ascending: true),
     ]
     request.fetchOffset = 40
     request.fetchLimit = 5
@@ -194,7 +198,7 @@ struct Tour {
 
   private static func delta() -> NSFetchRequest<Airline> {
     let request = NSFetchRequest<Airline>(entityName: "Airline")
-    request.predicateTree = isDelta
+    request.predicate = NSPredicate(format: "carrier == %@", "DL")
     return request
   }
 
