@@ -241,7 +241,7 @@ public final class ArchiveStore: PersistentStore {
     // What couldn't be read was taken for nulls: nothing made of that may be written.
     let before = damage.count
     let commit = try damage.checking {
-      try engine.commit(changes, checked: { _ in try self.requireWriter() }) { commit in
+      try engine.commit(changes, checked: { _ in try self.requireWriter() }) { commit, _ in
         try self.writing.withLock { writer in
           let metadata = self.changedMetadata()
           let kept = try self.opened(writer).save(

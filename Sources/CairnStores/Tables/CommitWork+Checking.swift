@@ -5,6 +5,23 @@ import CairnModel
 
 extension CommitWork {
   mutating func check() throws {
+    let stale = try checkSense()
+    let duplicates = try UniquenessCheck(self).duplicates()
+    if !stale.isEmpty || !duplicates.isEmpty { throw CommitConflict(stale: stale, duplicates: duplicates) }
+  }
+
+  /// Of a change set that was committed before, on rows that should be the same: everything without which `apply`
+  /// couldn't be sure of itself. Uniqueness isn't asked, which would need indexes of all rows.
+  mutating func checkAgain() throws {
+    if let stale = try checkSense().first {
+      throw StoreError(
+        .unknownKey, "row \(stale.key.id) isn't there, or in another version",
+        entity: schema[stale.key.entity].name)
+    }
+  }
+
+  /// Throws what is wrong with the change set itself; returns the rows that are stale.
+  private mutating func checkSense() throws -> [CommitConflict.Stale] {
     for batch in changes.inserts { try check(batch) }
     for batch in changes.deletes { try checkShape(batch.entity, batch.keys, batch.versions) }
     for batch in changes.updates { try check(batch) }
@@ -14,8 +31,7 @@ extension CommitWork {
     for batch in changes.deletes { try checkRows(batch.entity, batch.keys, batch.versions, &stale) }
     try checkReferences()
     for links in changes.links { try check(links) }
-    let duplicates = try UniquenessCheck(self).duplicates()
-    if !stale.isEmpty || !duplicates.isEmpty { throw CommitConflict(stale: stale, duplicates: duplicates) }
+    return stale
   }
 
   // MARK: Shapes

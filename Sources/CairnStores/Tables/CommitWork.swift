@@ -115,21 +115,28 @@ struct CommitWork {
 
   // MARK: Recording
 
-  func record(author: String?, contextName: String?, time: Date) -> Commit {
+  func record(time: Date) -> Commit {
+    CommitWork.record(
+      changes, Generation(base.generation.number + 1), time: time, schema: schema, inserted: insertedKeys)
+  }
+
+  /// What history tells of changes. `inserted` are the keys that they insert, by root.
+  static func record(
+    _ changes: ChangeSet, _ generation: Generation, time: Date, schema: Schema, inserted: [EntityID: KeySet]
+  ) -> Commit {
     var updated = changes.updates.filter { !$0.keys.isEmpty && !$0.slots.isEmpty }.map { batch in
       Commit.Rows(
-        entity: batch.entity, ids: batch.keys, properties: propertyNames(batch))
+        entity: batch.entity, ids: batch.keys, properties: propertyNames(batch, schema))
     }
     // What a commit inserts it doesn't update too.
     for links in changes.links
-    where !(insertedKeys[schema[links.owner.entity].root]?.contains(links.owner.id) ?? false) {
+    where !(inserted[schema[links.owner.entity].root]?.contains(links.owner.id) ?? false) {
       updated.append(
         Commit.Rows(
           entity: links.owner.entity, ids: [links.owner.id], properties: [schema[links.relationship].name]))
     }
     return Commit(
-      generation: Generation(base.generation.number + 1), author: author, contextName: contextName,
-      time: time,
+      generation: generation, author: changes.author, contextName: changes.contextName, time: time,
       insertedRows: changes.inserts.filter { !$0.keys.isEmpty }.map {
         Commit.Rows(entity: $0.entity, ids: $0.keys)
       },
@@ -141,7 +148,7 @@ struct CommitWork {
 
   /// The properties that a batch changes, each once: a composite attribute for its elements, a relationship for
   /// its key and its place.
-  private func propertyNames(_ batch: ChangeSet.Updates) -> [String] {
+  private static func propertyNames(_ batch: ChangeSet.Updates, _ schema: Schema) -> [String] {
     let entity = schema[batch.entity]
     var names: [String] = []
     for slot in batch.slots {

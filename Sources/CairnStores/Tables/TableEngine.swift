@@ -93,6 +93,13 @@ package final class TableEngine: Sendable {
   // MARK: Writing
 
   package func reserveKeys(_ count: Int, root: EntityID) throws -> Range<Int64> {
+    try reserveKeys(count, root: root) { _ in }
+  }
+
+  /// Has `keep` note which key of the root comes next, before any is handed out. Where it throws, none is.
+  func reserveKeys(
+    _ count: Int, root: EntityID, keeping keep: (_ next: Int64) throws -> Void
+  ) throws -> Range<Int64> {
     let entity = try requireEntity(root)
     guard entity.root == root else {
       throw StoreError(
@@ -110,13 +117,14 @@ package final class TableEngine: Sendable {
       if overflow {
         throw StoreError(.unsupportedRequest, "no keys are left after \(first)", entity: entity.name)
       }
+      try keep(end)
       state.nextKeys[root.index] = end
       return first..<end
     }
   }
 
   package func commit(_ changes: ChangeSet) throws -> Commit {
-    try commit(changes, checked: { _ in }, keeping: { $0.new })
+    try commit(changes, checked: { _ in }, keeping: { work, _ in work.new })
   }
 
   /// A commit that is checked and made, and that nobody sees yet.
@@ -132,7 +140,7 @@ package final class TableEngine: Sendable {
   /// nothing has changed.
   func commit(
     _ changes: ChangeSet, checked: (TableSnapshot) throws -> Void,
-    keeping keep: (Unpublished) throws -> TableSnapshot
+    keeping keep: (Unpublished, Commit) throws -> TableSnapshot
   ) throws -> Commit {
     try writer.withLock { state in
       let base = try currentSnapshot()
@@ -141,9 +149,10 @@ package final class TableEngine: Sendable {
       try work.check()
       try checked(base)
       work.apply()
-      let commit = work.record(author: changes.author, contextName: changes.contextName, time: clock())
-      let kept = try keep(
-        Unpublished(old: base, new: work.result, nextKeys: state.nextKeys, nextJoinKeys: work.nextJoinKeys))
+      let commit = work.record(time: clock())
+      let made = Unpublished(
+        old: base, new: work.result, nextKeys: state.nextKeys, nextJoinKeys: work.nextJoinKeys)
+      let kept = try keep(made, commit)
       state.nextJoinKeys = work.nextJoinKeys
       remember(commit, in: &state)
       current.withLock { $0 = kept }
@@ -159,6 +168,54 @@ package final class TableEngine: Sendable {
       let same = Unpublished(
         old: base, new: base, nextKeys: state.nextKeys, nextJoinKeys: state.nextJoinKeys)
       if let moved = try body(same) { current.withLock { $0 = moved } }
+    }
+  }
+
+  /// Makes a commit once more that some store made, and gives it the number after the newest. `raising` is given the
+  /// next keys, and raises them to what was reserved by then.
+  ///
+  /// Throws `StoreError` for changes that no store made of these rows, and changes nothing but keys then. Versions
+  /// and uniqueness aren't looked at: they held when it was made.
+  func replay(_ changes: ChangeSet, time: Date, raising: (inout [Int64]) -> Void) throws -> Commit {
+    try writer.withLock { state in
+      let base = try currentSnapshot()
+      raising(&state.nextKeys)
+      var work = CommitWork(
+        base: base, changes: changes, nextKeys: state.nextKeys, nextJoinKeys: state.nextJoinKeys)
+      try work.checkAgain()
+      work.apply()
+      let commit = work.record(time: time)
+      state.nextJoinKeys = work.nextJoinKeys
+      remember(commit, in: &state)
+      current.withLock { $0 = work.result }
+      return commit
+    }
+  }
+
+  /// Changes which keys come next, while nobody commits.
+  func changeNextKeys(_ change: (inout [Int64]) -> Void) {
+    writer.withLock { change(&$0.nextKeys) }
+  }
+
+  /// The newest rows, and the keys that come next.
+  func state() throws -> (snapshot: TableSnapshot, nextKeys: [Int64], nextJoinKeys: [Int64]) {
+    try writer.withLock { (try currentSnapshot(), $0.nextKeys, $0.nextJoinKeys) }
+  }
+
+  /// Publishes the rows of another engine of the same schema, with its keys. Commits up to there aren't remembered.
+  func adopt(_ other: TableEngine) throws {
+    let (theirs, nextKeys, nextJoinKeys) = try other.state()
+    try writer.withLock { state in
+      _ = try currentSnapshot()
+      state.nextKeys = nextKeys
+      state.nextJoinKeys = nextJoinKeys
+      state.history = []
+      state.purgedThrough = theirs.generation
+      current.withLock {
+        $0 = TableSnapshot(
+          generation: theirs.generation, schema: schema, engine: ObjectIdentifier(self),
+          tables: theirs.tables, joins: theirs.joins)
+      }
     }
   }
 
