@@ -49,6 +49,24 @@ struct RandomOperationsTests {
       .run(subject: StoreKind.turnedArchive(seed), oracle: StoreKind.toy.maker)
   }
 
+  @Test("The log and the toy store agree, whatever is read from the files", arguments: seeds([3, 11, 1_043]))
+  func agreeFromLog(seed: UInt64) throws {
+    for (kind, steps) in [
+      (StoreKind.log, 200), (.rereadLog, 100), (.checkpointedLog, 60), (.followedLog, 150),
+    ] {
+      try RandomOperations(seed: seed, steps: steps, trace: Self.trace)
+        .run(subject: kind.maker, oracle: StoreKind.toy.maker)
+    }
+  }
+
+  @Test("They agree on logs of several chunks too", arguments: seeds([1]))
+  func agreeOnLargeLogs(seed: UInt64) throws {
+    for kind in [StoreKind.log, .followedLog] {
+      try RandomOperations(seed: seed, steps: 16, largestBatch: 1_800, trace: Self.trace)
+        .run(subject: kind.maker, oracle: StoreKind.toy.maker)
+    }
+  }
+
   @Test("They agree on archives of several chunks too", arguments: seeds([1, 2]))
   func agreeOnLargeArchives(seed: UInt64) throws {
     try RandomOperations(seed: seed, steps: 40, largestBatch: 1_800, trace: Self.trace)

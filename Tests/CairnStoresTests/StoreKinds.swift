@@ -1,7 +1,7 @@
 // The stores that every law and every random run is checked on. A new store is one case more.
 
 import CairnModel
-import CairnStores
+@testable import CairnStores
 import CairnTesting
 import Testing
 
@@ -14,6 +14,13 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case compactedArchive
   /// An archive whose file has entities and properties in another order than the model.
   case reorderedArchive
+  case log
+  /// A log that is opened anew, for reading, for every generation.
+  case rereadLog
+  /// The same, with a checkpoint after every commit.
+  case checkpointedLog
+  /// A log that is read by a store which follows it.
+  case followedLog
   /// The third party's store that is written against public API alone.
   case toy
 
@@ -29,15 +36,20 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
         return try ArchiveStore(
           at: "/a.cairn", model: .init(schema: schema), options: options, fileSystem: SimulatedFileSystem())
       }
-    case .rereadArchive:
+    case .rereadArchive: { try rereadingArchive($0, $1, profile: .fastest) { _ in } }
+    case .compactedArchive: { try rereadingArchive($0, $1, profile: .smallest) { try $0.compact() } }
+    case .log: { schema, history in try openLog(SimulatedFileSystem(), schema, history) }
+    case .rereadLog: { try rereadingLog($0, $1) { _ in } }
+    case .checkpointedLog: { try rereadingLog($0, $1) { try $0.compact() } }
+    case .followedLog:
       { schema, history in
-        try RereadArchive(
-          schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: false)
-      }
-    case .compactedArchive:
-      { schema, history in
-        try RereadArchive(
-          schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: true)
+        let files = SimulatedFileSystem()
+        let writer = try openLog(files, schema, history)
+        let reader = try openLog(files, schema, .none, isReadOnly: true)
+        return try RereadStore(writer) {
+          _ = try reader.refresh()
+          return reader
+        }
       }
     case .reorderedArchive: StoreKind.reorderedArchive(1)
     case .toy: { schema, history in ToyStore(schema: schema, history: history) }
@@ -51,17 +63,67 @@ extension StoreKind {
       let files = SimulatedFileSystem()
       let model = ArchiveStore.Model(schema: schema.shuffled(seed, keepingKeys: true))
       try ArchiveStore(at: "/a.cairn", model: model, options: .init(), fileSystem: files).close()
-      return try RereadArchive(schema: schema, history: history, fileSystem: files, compacts: false)
+      return try rereadingArchive(schema, history, profile: .fastest, on: files) { _ in }
     }
   }
 
   /// An archive that each generation goes through a file in another order, keys of pairs on the other side included.
   static func turnedArchive(_ seed: UInt64) -> StoreMaker {
     { schema, history in
-      try RereadArchive(
-        schema: schema, history: history, fileSystem: SimulatedFileSystem(), compacts: false,
-        through: schema.shuffled(seed))
+      try rereadingArchive(schema, history, profile: .fastest, through: schema.shuffled(seed)) { _ in }
     }
+  }
+}
+
+/// An archive whose file is opened anew after each commit, once `afterCommit` has been called; or a copy of the file, as
+/// the schema `through` has its rows.
+private func rereadingArchive(
+  _ schema: Schema, _ history: HistoryPolicy, profile: ArchiveStore.Profile,
+  on files: SimulatedFileSystem = SimulatedFileSystem(), through other: Schema? = nil,
+  afterCommit: @escaping @Sendable (ArchiveStore) throws -> Void
+) throws -> any PersistentStore {
+  var options = ArchiveStore.Options()
+  options.history = history
+  options.profile = profile
+  let writer = try ArchiveStore(
+    at: "/a.cairn", model: .init(schema: schema), options: options, fileSystem: files)
+  options = ArchiveStore.Options()
+  options.isReadOnly = true
+  options.cacheBudget = 0
+  return try RereadStore(writer, afterCommit: afterCommit) { [options] in
+    var path = "/a.cairn"
+    if let other {
+      let reader = try ArchiveStore(
+        at: path, model: .init(schema: other), options: options, fileSystem: files)
+      path = "/b.cairn"
+      try ArchiveFiles.pack(reader, into: path, model: .init(schema: other), on: files)
+    }
+    return try ArchiveStore(at: path, model: .init(schema: schema), options: options, fileSystem: files)
+  }
+}
+
+private func openLog(
+  _ files: SimulatedFileSystem, _ schema: Schema, _ history: HistoryPolicy, isReadOnly: Bool = false
+) throws -> LogStore {
+  var options = LogStore.Options()
+  options.history = history
+  options.isReadOnly = isReadOnly
+  options.profile = .fastest
+  options.preallocation = 0
+  options.idleInterval = nil
+  options.leastTail = 1 << 14
+  options.checkpoints = .inline
+  if isReadOnly { options.cacheBudget = 0 }
+  return try LogStore(at: "/a.log", model: .init(schema: schema), options: options, fileSystem: files)
+}
+
+/// A log that is opened anew after each commit, once `afterCommit` has been called.
+private func rereadingLog(
+  _ schema: Schema, _ history: HistoryPolicy, afterCommit: @escaping @Sendable (LogStore) throws -> Void
+) throws -> any PersistentStore {
+  let files = SimulatedFileSystem()
+  return try RereadStore(try openLog(files, schema, history), afterCommit: afterCommit) {
+    try openLog(files, schema, .none, isReadOnly: true)
   }
 }
 

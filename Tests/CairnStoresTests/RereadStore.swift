@@ -1,21 +1,20 @@
-// An archive store that answers everything from the file: after each commit the file is opened anew, for reading
-// only, and with no room to cache anything.
+// A store that answers everything from its files: after each commit they are opened anew, for reading only, and with no
+// room to cache anything.
 
 import CairnModel
+import CairnStores
 import Foundation
 
-@testable import CairnStores
-
-/// Writes by one `ArchiveStore` and reads by others, one for each generation.
-final class RereadArchive: PersistentStore {
-  static let traits = ArchiveStore.traits
+/// Writes by one store and reads by others, one for each generation.
+final class RereadStore<Store: PersistentStore>: PersistentStore {
+  static var traits: StoreTraits { Store.traits }
 
   private final class Snapshot: StoreSnapshot {
-    let store: ArchiveStore
+    let store: Store
     let owner: ObjectIdentifier
     let inner: any StoreSnapshot
 
-    init(_ store: ArchiveStore, of owner: RereadArchive) throws {
+    init(_ store: Store, of owner: RereadStore) throws {
       self.store = store
       self.owner = ObjectIdentifier(owner)
       inner = try store.snapshot()
@@ -24,47 +23,26 @@ final class RereadArchive: PersistentStore {
     var generation: Generation { inner.generation }
   }
 
-  private let writer: ArchiveStore
-  private let fileSystem: any FileSystem
-  private let model: ArchiveStore.Model
+  private let writer: Store
+  private let reopen: @Sendable () throws -> Store
+  private let afterCommit: @Sendable (Store) throws -> Void
   private let newest: Lock<Snapshot?>
-  /// Whether the file is written anew after each commit.
-  private let compacts: Bool
-  /// What readers' files are written with, if not as the writer's.
-  private let through: Schema?
 
+  /// `reopen` opens what `writer` writes; `afterCommit` is called before that.
   init(
-    schema: Schema, history: HistoryPolicy, fileSystem: any FileSystem, compacts: Bool,
-    through: Schema? = nil
+    _ writer: Store, afterCommit: @escaping @Sendable (Store) throws -> Void = { _ in },
+    reopen: @escaping @Sendable () throws -> Store
   ) throws {
-    self.through = through
-    model = ArchiveStore.Model(schema: schema)
-    var options = ArchiveStore.Options()
-    options.history = history
-    options.profile = compacts ? .smallest : .fastest
-    self.compacts = compacts
-    self.fileSystem = fileSystem
-    writer = try ArchiveStore(at: "/a.cairn", model: model, options: options, fileSystem: fileSystem)
+    self.writer = writer
+    self.reopen = reopen
+    self.afterCommit = afterCommit
     newest = Lock(nil)
     try reread()
   }
 
   private func reread() throws {
-    var options = ArchiveStore.Options()
-    options.isReadOnly = true
-    options.cacheBudget = 0
-    if let through { try copy(through, options) }
-    let path = through == nil ? "/a.cairn" : "/b.cairn"
-    let reader = try ArchiveStore(at: path, model: model, options: options, fileSystem: fileSystem)
-    let snapshot = try Snapshot(reader, of: self)
+    let snapshot = try Snapshot(try reopen(), of: self)
     newest.withLock { $0 = snapshot }
-  }
-
-  /// The writer's file as another schema has its rows.
-  private func copy(_ schema: Schema, _ options: ArchiveStore.Options) throws {
-    let reader = try ArchiveStore(
-      at: "/a.cairn", model: .init(schema: schema), options: options, fileSystem: fileSystem)
-    try ArchiveFiles.pack(reader, into: "/b.cairn", model: .init(schema: schema), on: fileSystem)
   }
 
   private func own(_ snapshot: any StoreSnapshot) throws -> Snapshot {
@@ -74,7 +52,7 @@ final class RereadArchive: PersistentStore {
     return own
   }
 
-  var schema: Schema { model.schema }
+  var schema: Schema { writer.schema }
 
   var metadata: StoreMetadata {
     get { writer.metadata }
@@ -115,7 +93,7 @@ final class RereadArchive: PersistentStore {
 
   func commit(_ changes: ChangeSet) throws -> Commit {
     let commit = try writer.commit(changes)
-    if compacts { try writer.compact() }
+    try afterCommit(writer)
     try reread()
     return commit
   }
