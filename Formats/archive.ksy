@@ -49,7 +49,9 @@ types:
         type: u8
       - id: incompatible
         type: u8
-        valid: 0
+        valid:
+          max: 1
+        doc: Bit 0, values may be kept apart.
         doc-ref: ARC-5
       - id: uuid
         size: 16
@@ -129,7 +131,10 @@ types:
         enum: codecs
       - id: encoding
         type: u1
-        valid: 0
+        valid:
+          max: 1
+        doc: 1 for a column with values that are kept apart.
+        doc-ref: ARC-21
       - id: flags
         type: u1
         valid: 0
@@ -169,9 +174,34 @@ types:
         type: u2
         repeat: expr
         repeat-expr: count
+      - id: blob_count
+        type: vlq_base128_le
+        if: _parent.encoding == 1
+        doc-ref: ARC-91
+      - id: blobs
+        type: blob_reference
+        repeat: expr
+        repeat-expr: blob_count.value
+        if: _parent.encoding == 1
       - id: payload
         size-eos: true
         doc-ref: encodings.md
+
+  blob_reference:
+    doc-ref: ARC-91
+    seq:
+      - id: row_step
+        type: vlq_base128_le
+        doc: To the row behind the one before.
+      - id: offset_step
+        type: vlq_base128_le
+        doc: Zigzag, to the end of the blob before.
+      - id: length
+        type: vlq_base128_le
+      - id: size
+        type: vlq_base128_le
+      - id: checksum
+        type: u4
 
   # The text of a block of kind 4, after inflating: parse it on its own.
   footer:
@@ -290,8 +320,6 @@ types:
     seq:
       - id: flags
         type: u1
-        valid:
-          max: 127
       - id: offset_step
         type: vlq_base128_le
         if: flags != 0
@@ -325,6 +353,12 @@ types:
         repeat: expr
         repeat-expr: 2
         if: (flags & 4) != 0
+      - id: blob_bytes
+        type: vlq_base128_le
+        repeat: expr
+        repeat-expr: _parent.chunk_count
+        if: (flags & 128) != 0
+        doc-ref: ARC-95
 
 enums:
   magics:
@@ -335,6 +369,7 @@ enums:
     2: metadata
     3: column
     4: footer
+    5: blob
   codecs:
     0: stored
     1: deflate

@@ -21,7 +21,8 @@ MAGIC = b"\x89CRN\r\n\x1a\n"
 HEADER_SIZE, SLOT_SIZE, TRAILER_SIZE, BLOCK_HEADER_SIZE = 80, 64, 64, 32
 SLOTS = (80, 144)
 FIRST_BLOCK = 208
-SCHEMA, METADATA, COLUMN, FOOTER = 1, 2, 3, 4
+SCHEMA, METADATA, COLUMN, FOOTER, BLOB = 1, 2, 3, 4, 5
+BLOBS = 1  # an incompatible feature
 VERSIONS, KEYS = 0xFFFE, 0xFFFF
 MAX_TEXT = 1 << 26
 MAX_RAW = 1 << 30
@@ -818,7 +819,7 @@ class Block:
         self.group, self.kind, self.sources = group, kind, sources
         self.integers = self.doubles = None
         self.may_hold_nan = False
-        self.parts = None
+        self.parts = self.blobs = self.blob_bytes = None
 
 
 class Chunk:
@@ -829,7 +830,8 @@ class Chunk:
 class Group:
     def __init__(self, number, chunks, references):
         self.number, self.chunks = number, chunks
-        self.references = references  # by column, the versions and the keys last: (block, first part) or None
+        # By column, the versions and the keys last: (block, first part, bytes of blobs by chunk) or None.
+        self.references = references
 
 
 class Footer:
@@ -868,10 +870,12 @@ class Archive:
             raise FormatError("ARC-3", f"version {major} of the format isn't known", 8)
         if size != HEADER_SIZE or any(header[64:76]):
             raise FormatError("ARC-4", "the header has another size, or isn't zero where it has to be", 12)
-        if incompatible:
-            raise FormatError("ARC-5", f"features {incompatible:#x} aren't known", 32)
+        if incompatible & ~BLOBS:
+            raise FormatError("ARC-5", f"features {incompatible & ~BLOBS:#x} aren't known", 32)
+        self.has_blobs = bool(incompatible & BLOBS)
         self.header = {
-            "major": major, "minor": minor, "compatible": compatible, "compatibleForReading": for_reading}
+            "major": major, "minor": minor, "compatible": compatible, "compatibleForReading": for_reading,
+            "incompatible": incompatible}
         self.uuid = header[40:56]
         self.created = int.from_bytes(header[56:64], "little", signed=True)
 
@@ -933,17 +937,18 @@ class Archive:
         data = self.bytes(offset, length)
         magic, found, codec, encoding, flags, table, column, group, rows, raw, stored, checksum = (
             struct.unpack_from("<4sBBBBHHIIIII", data, 0))
-        if magic != b"BLK1" or found != kind or codec > 1 or encoding or flags:
+        may_list = self.has_blobs and kind == COLUMN
+        if magic != b"BLK1" or found != kind or codec > 1 or encoding > may_list or flags:
             raise FormatError("ARC-21", f"no block of kind {kind} is here", offset)
         if stored != length - BLOCK_HEADER_SIZE:
             raise FormatError("ARC-21", f"the block has {stored} bytes, not {length - 32}", offset)
         content = data[BLOCK_HEADER_SIZE:]
         if zlib.crc32(content, zlib.crc32(data[:28])) != checksum:
             raise FormatError("ARC-22", "the block's checksum is wrong", offset)
-        return (codec, table, column, group, rows, raw), content
+        return (codec, table, column, group, rows, raw), content, encoding, checksum
 
     def text(self, offset, length, kind):
-        (codec, table, column, group, rows, raw), stored = self.block(offset, length, kind)
+        (codec, table, column, group, rows, raw), stored, _, _ = self.block(offset, length, kind)
         if table or column or group or rows:
             raise FormatError("ARC-26", "a text says that it has rows", offset)
         if raw > MAX_TEXT or raw > 64 * len(stored) + 65536:
@@ -958,7 +963,8 @@ class Archive:
         """The values of each part of a column's block, None for null. `group` has those that it follows from."""
         if block.parts is not None:
             return block.parts
-        (codec, table, column, home, rows, raw), stored = self.block(block.offset, block.length, COLUMN)
+        (codec, table, column, home, rows, raw), stored, encoding, _ = self.block(
+            block.offset, block.length, COLUMN)
         if (table, column, home) != (block.table, block.column, block.group):
             raise FormatError("ARC-31", "another block than this belongs here", block.offset)
         source = Bytes(stored, block.offset + BLOCK_HEADER_SIZE)
@@ -968,6 +974,7 @@ class Archive:
         counts = [source.u16() for _ in range(count)]
         if any(not 1 <= n <= CHUNK_ROWS for n in counts) or sum(counts) != rows:
             raise source.error("ARC-30", f"parts of {counts} rows in a block of {rows}")
+        blobs = self.blob_list(source, block, rows) if encoding else {}
         at = source.at + source.place
         payload = stored[source.place:]
         if codec == 1:
@@ -988,13 +995,54 @@ class Archive:
 
         values = Payload(
             Bytes(payload, at, codec == 1), block.kind, rows, source_of if block.sources else None).values()
+        for row, blob in blobs.items():
+            if values[row] != b"":
+                raise FormatError("ARC-93", f"row {row} has a value apart, and one in the column", block.offset)
+            values[row] = self.blob(block, *blob)
         self.check_bounds(block, values)
-        block.parts, start = [], 0
+        block.blobs = blobs
+        block.parts, block.blob_bytes, start = [], [], 0
         for n in counts:
             block.parts.append(values[start:start + n])
+            block.blob_bytes.append(sum(blobs[row][1] for row in range(start, start + n) if row in blobs))
             start += n
         self.check_keys(block)
         return block.parts
+
+    # Section 3, values apart
+
+    def blob_list(self, source, block, rows):
+        """Where values that are blocks of their own are, by row: offset, length, size and checksum."""
+        if block.kind not in ("data", "transformable"):
+            raise FormatError("ARC-90", f"values of {block.kind} are kept apart", block.offset)
+        found, following, last = {}, 0, 0
+        for _ in range(source.count(1, min(rows, source.rest), "ARC-91")):
+            row = following + source.count(0, rows, "ARC-91")
+            if row >= rows:
+                raise source.error("ARC-91", f"a value of row {row}, and there are {rows}")
+            offset = (last + source.zigzag()) & (1 << 64) - 1
+            length = source.varint()
+            if offset < FIRST_BLOCK or length <= BLOCK_HEADER_SIZE or offset + length > block.offset:
+                raise source.error("ARC-92", f"a value of {length} bytes at {offset}, where none can be")
+            size = source.varint()
+            if not 0 < size <= min(MAX_RAW, 1032 * (length - BLOCK_HEADER_SIZE) + 64):
+                raise source.error("ARC-92", f"a value of {size} bytes in a block of {length}")
+            found[row] = (offset, length, size, source.u32())
+            following, last = row + 1, offset + length
+        return found
+
+    def blob(self, block, offset, length, size, wanted):
+        """The value itself."""
+        (codec, table, column, _, rows, raw), stored, _, checksum = self.block(offset, length, BLOB)
+        if checksum != wanted:
+            raise FormatError("ARC-94", "another block than the column's value is here", offset)
+        if (table, column, rows, raw) != (block.table, block.column, 1, size):
+            raise FormatError("ARC-94", "the block isn't the value that belongs here", offset)
+        if codec == 1:
+            return inflate(stored, size, offset)
+        if len(stored) != size:
+            raise FormatError("ARC-94", "a value that isn't deflated has two lengths", offset)
+        return stored
 
     def check_bounds(self, block, values):
         for x in values:
@@ -1170,7 +1218,7 @@ class Archive:
         flags = source.u8()
         if flags == 0:
             return None
-        if not flags & 1 or flags > 127:
+        if not flags & 1 or flags > (255 if self.has_blobs else 127):
             raise source.error("ARC-56", f"flags {flags} of a block")
         offset = (context["end"] + source.zigzag()) & (1 << 64) - 1
         length = source.varint()
@@ -1198,6 +1246,7 @@ class Archive:
             doubles = struct.unpack("<dd", source.take(16))
             if not doubles[0] <= doubles[1]:
                 raise source.error("ARC-60", "bounds don't ascend")
+        blob_bytes = [source.number() for _ in range(chunk_count)] if flags & 128 else [0] * chunk_count
         block = self.blocks.get(offset)
         if block is None:
             block = self.blocks[offset] = Block(
@@ -1206,7 +1255,7 @@ class Archive:
         elif (block.length, block.table, block.column, block.group, block.sources) != (
                 length, table, column, home, sources):
             raise source.error("ARC-58", f"two blocks at {offset}")
-        return block, part
+        return block, part, blob_bytes
 
     # Section 6
 
@@ -1217,7 +1266,7 @@ class Archive:
         reference = group.references[place]
         if reference is None:
             return list(range(chunk.first, chunk.last + 1)) if is_keys else [1] * chunk.rows
-        block, first = reference
+        block, first, _ = reference
         parts = self.parts(block, group)
         if first + number >= len(parts) or len(parts[first + number]) != chunk.rows:
             raise FormatError("ARC-57", f"the block has no part of {chunk.rows} rows there", block.offset)
@@ -1346,9 +1395,24 @@ class Archive:
                 raise FormatError("ARC-23", "a block goes on behind the end", offset)
             self.block(offset, length, data[4])
             offset += length
+        self.check_blob_bytes()
         for table in range(self.schema.table_count):
             for _ in self.rows(table):
                 pass
+
+    def check_blob_bytes(self):
+        """Holds what footers say that blobs take against the columns (ARC-95)."""
+        for groups in self.tables:
+            for group in groups:
+                for place, reference in enumerate(group.references):
+                    if reference is None:
+                        continue
+                    block, first, said = reference
+                    self.parts(block, group)
+                    if block.blob_bytes[first:first + len(said)] != said:
+                        raise FormatError(
+                            "ARC-95", f"the values of column {place} that are kept apart don't take {said} bytes",
+                            block.offset)
 
     def structure(self):
         """Where everything lies, for people who look at a file."""

@@ -86,7 +86,7 @@ extension Schema {
       ]),
   ])
 
-  /// One attribute of every type.
+  /// One attribute of every type, those that allow it with external storage.
   public static let specimen = fixed([
     Entity(
       name: "Specimen",
@@ -94,8 +94,9 @@ extension Schema {
         Attribute("int16", .int16), Attribute("int32", .int32), Attribute("int64", .int64),
         Attribute("decimal", .decimal), Attribute("double", .double), Attribute("float", .float),
         Attribute("string", .string), Attribute("bool", .bool), Attribute("date", .date),
-        Attribute("data", .data), Attribute("uuid", .uuid), Attribute("uri", .uri),
-        Attribute("transformable", .transformable),
+        Attribute("data", .data, allowsExternalStorage: true), Attribute("uuid", .uuid),
+        Attribute("uri", .uri),
+        Attribute("transformable", .transformable, allowsExternalStorage: true),
       ],
       relationships: [Relationship("next", to: "Specimen", maxCount: 1)])
   ])

@@ -85,6 +85,7 @@ private func rereadingArchive(
   var options = ArchiveStore.Options()
   options.history = history
   options.profile = profile
+  options.leastBlob = 2
   let writer = try ArchiveStore(
     at: "/a.cairn", model: .init(schema: schema), options: options, fileSystem: files)
   options = ArchiveStore.Options()

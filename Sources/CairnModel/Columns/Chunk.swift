@@ -93,7 +93,7 @@ public final class Chunk: Sendable {
   }
 
   @usableFromInline
-  func backed(_ place: Int) -> Column { backing.unsafelyUnwrapped.column(place) }
+  func backed(_ place: Int) -> Column { held[place] ?? backing.unsafelyUnwrapped.column(place) }
 
   /// The type of a slot, without reading its column.
   public func type(of slot: Int) -> ValueType { held[slot]?.type ?? backing!.type(of: slot) }
@@ -140,12 +140,13 @@ public final class Chunk: Sendable {
   }
 
   /// The column of a slot, for who holds the chunk for as long as it is used; nil where the chunk doesn't hold the
-  /// column.
+  /// column, or has values of it elsewhere.
   @inlinable @inline(__always)
   public func heldColumn(_ slot: Int) -> Unmanaged<Column>? { quickColumns[slot] }
 }
 
-/// References to columns that aren't counted; nil where the chunk doesn't hold the column.
+/// References to columns that aren't counted; nil where the chunk doesn't hold the column, or values of it are
+/// elsewhere: reading those may fail, which whoever uses these doesn't ask.
 ///
 /// Sendable: constant, and so are columns.
 @usableFromInline struct QuickColumns: @unchecked Sendable {
@@ -162,7 +163,8 @@ public final class Chunk: Sendable {
     }
     let memory = UnsafeMutablePointer<Unmanaged<Column>?>.allocate(capacity: count)
     for (slot, column) in held.enumerated() {
-      (memory + slot).initialize(to: column.map { .passUnretained($0) })
+      let isQuick = column?.layout != .external
+      (memory + slot).initialize(to: isQuick ? column.map { .passUnretained($0) } : nil)
     }
     first = memory
   }

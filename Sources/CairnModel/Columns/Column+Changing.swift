@@ -32,7 +32,7 @@ extension Column {
     if range.isEmpty { return self }
     let newCount = count + range.count
     let newNulls = appendedNulls(source, range, newCount: newCount)
-    if layout == .bytes || layout == .codes {
+    if layout.hasPool {
       return appendingBytes(source, range, capacity: capacity, nulls: newNulls)
     }
     let newZone = zone.union(source.zone(of: range))
@@ -52,7 +52,7 @@ extension Column {
   func replacing(_ rows: [Int], with source: Column, from start: Int) -> Column {
     precondition(source.type == type, "a column of \(type) can't take rows of \(source.type)")
     let newNulls = replacedNulls(rows, source, start)
-    if layout == .bytes || layout == .codes {
+    if layout.hasPool {
       return replacingBytes(rows, with: source, from: start, newNulls)
     }
     let newZone = zone.union(source.zone(of: start..<start + rows.count))
@@ -68,7 +68,7 @@ extension Column {
   /// The rows named, in that order, as a column of its own. Costs one pass over `rows`.
   public func gathering(_ rows: [Int]) -> Column {
     let newNulls = gatheredNulls(rows)
-    if layout == .bytes || layout == .codes { return gatheringBytes(rows, newNulls) }
+    if layout.hasPool { return gatheringBytes(rows, newNulls) }
     let target = ColumnStorage(layout: layout, capacity: rows.count)
     Column.gatherValues(values, layout, rows, to: target.memory)
     let gathered = Column(
@@ -138,7 +138,7 @@ extension Column {
     case .int64: return integerZone(values.assumingMemoryBound(to: Int64.self), range)
     case .float: return doubleZone(values.assumingMemoryBound(to: Float.self), range)
     case .double: return doubleZone(values.assumingMemoryBound(to: Double.self), range)
-    case .decimal, .uuid, .bytes, .codes: return Zone()
+    case .decimal, .uuid, .bytes, .codes, .external: return Zone()
     }
   }
 
@@ -226,7 +226,7 @@ extension Column {
     case .int16: scatterInto(source.assumingMemoryBound(to: Int16.self) + start, target, to, rows)
     case .int32: scatterInto(source.assumingMemoryBound(to: Int32.self) + start, target, to, rows)
     case .int64: scatterInto(source.assumingMemoryBound(to: Int64.self) + start, target, to, rows)
-    case .float, .double, .decimal, .uuid, .bytes, .codes:
+    case .float, .double, .decimal, .uuid, .bytes, .codes, .external:
       let stride = from.stride
       for (i, row) in rows.enumerated() {
         (target + row * stride).copyMemory(from: source + (start + i) * stride, byteCount: stride)
@@ -262,7 +262,7 @@ extension Column {
     case .int64, .double: gather(Int64.self, source, rows, target)
     case .decimal: gather(Decimal.self, source, rows, target)
     case .uuid: gather(uuid_t.self, source, rows, target)
-    case .bytes: break
+    case .bytes, .external: break
     }
   }
 

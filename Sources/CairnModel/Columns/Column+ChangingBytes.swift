@@ -13,11 +13,16 @@ extension Column {
 
   func appendingBytes(_ source: Column, _ range: Range<Int>, capacity: Int, nulls: Bitmap?) -> Column {
     if layout == .codes {
-      if let column = appendingCodes(source, range, capacity: capacity, nulls: nulls) { return column }
+      if source.layout != .external,
+        let column = appendingCodes(source, range, capacity: capacity, nulls: nulls)
+      {
+        return column
+      }
       return expanded(capacity: capacity).appendingBytes(source, range, capacity: capacity, nulls: nulls)
     }
     var byteCount = 0
-    for row in range { byteCount += source.bytes(row).count }
+    for row in range { byteCount += source.inlineBytes(row).count }
+    let all = ExternalValues.appending(source.external, range, to: external, at: count)
     var target = pool!
     target.truncate(to: count)
     if !target.hasRoom(forEntries: range.count, bytes: byteCount) {
@@ -25,11 +30,11 @@ extension Column {
         entries: count, moreEntries: max(range.count, capacity - count), moreBytes: byteCount)
     }
     for row in range {
-      target.append(source.isNull(row) ? UnsafeBufferPointer(start: nil, count: 0) : source.bytes(row))
+      target.append(source.isNull(row) ? UnsafeBufferPointer(start: nil, count: 0) : source.inlineBytes(row))
     }
     return Column(
-      type: type, layout: .bytes, count: count + range.count, nulls: nulls, storage: storage, pool: target,
-      poolCount: count + range.count, zone: Zone())
+      type: type, layout: all == nil ? .bytes : .external, count: count + range.count, nulls: nulls,
+      storage: storage, pool: target, poolCount: count + range.count, zone: Zone(), external: all)
   }
 
   /// nil where a dictionary isn't worthwhile any more.
@@ -80,22 +85,26 @@ extension Column {
 
   func gatheringBytes(_ rows: [Int], _ newNulls: Bitmap?) -> Column {
     var byteCount = 0
-    for row in rows { byteCount += bytes(row).count }
+    for row in rows { byteCount += inlineBytes(row).count }
     let target = BytesPool(entryCapacity: rows.count, byteCapacity: byteCount)
-    for row in rows { target.append(bytes(row)) }  // empty where null
+    for row in rows { target.append(inlineBytes(row)) }  // empty where null
+    let all = ExternalValues.gathering(rows, of: external)
     return Column(
-      type: type, layout: .bytes, count: rows.count, nulls: newNulls,
-      storage: ColumnStorage(layout: .bytes, capacity: 0), pool: target, poolCount: rows.count, zone: Zone())
+      type: type, layout: all == nil ? .bytes : .external, count: rows.count, nulls: newNulls,
+      storage: ColumnStorage(layout: .bytes, capacity: 0), pool: target, poolCount: rows.count, zone: Zone(),
+      external: all)
   }
 
   func replacingBytes(
     _ rows: [Int], with source: Column, from start: Int, _ newNulls: Bitmap?
   ) -> Column {
-    if layout == .codes, let column = replacingCodes(rows, with: source, from: start, newNulls) {
+    if layout == .codes, source.layout != .external,
+      let column = replacingCodes(rows, with: source, from: start, newNulls)
+    {
       return column
     }
     let rebuilt = rebuiltBytes(rows, with: source, from: start, newNulls)
-    if layout == .bytes { return rebuilt }
+    if layout != .codes || rebuilt.layout == .external { return rebuilt }
     // Entries that nothing names any more are dropped here.
     let capacity = max(storage.capacity, count)
     return Column.empty(type: type, capacity: capacity).appending(rebuilt, 0..<count, capacity: capacity)
@@ -133,10 +142,10 @@ extension Column {
       var next = 0
       for row in 0..<count {
         if next < rows.count, rows[next] == row {
-          body(source.bytes(start + next))  // empty where null
+          body(source.inlineBytes(start + next))  // empty where null
           next += 1
         } else {
-          body(bytes(row))
+          body(inlineBytes(row))
         }
       }
     }
@@ -146,8 +155,10 @@ extension Column {
       entryCapacity: max(count, pool!.entryCapacity),
       byteCapacity: max(byteCount, min(pool!.byteCapacity, byteCount * 2)))
     forEach { target.append($0) }
+    let all = ExternalValues.replacing(rows, of: external, with: source.external, from: start)
     return Column(
-      type: type, layout: .bytes, count: count, nulls: newNulls,
-      storage: ColumnStorage(layout: .bytes, capacity: 0), pool: target, poolCount: count, zone: Zone())
+      type: type, layout: all == nil ? .bytes : .external, count: count, nulls: newNulls,
+      storage: ColumnStorage(layout: .bytes, capacity: 0), pool: target, poolCount: count, zone: Zone(),
+      external: all)
   }
 }

@@ -5,10 +5,11 @@ import Foundation
 extension Column {
   /// The rows of `range` as a column of their own, whose bounds may be wider than its values.
   ///
-  /// For reading only, since a dictionary is shared with this column: appending to a piece is a programmer
+  /// A programmer error where values are kept elsewhere (`loadingExternalValues`). For reading only, since a dictionary is shared with this column: appending to a piece is a programmer
   /// error.
   package func piece(_ range: Range<Int>) -> Column {
     if range == 0..<count { return self }
+    precondition(layout != .external, "values that are kept elsewhere have to be loaded first")
     let nulls = nulls?.piece(range)
     guard layout == .bytes else {
       let target = ColumnStorage(layout: layout, capacity: range.count)

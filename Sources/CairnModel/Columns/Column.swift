@@ -24,6 +24,8 @@ public final class Column: @unchecked Sendable {
     case bytes
     /// Row r is the entry of the pool that its UInt16 names.
     case codes
+    /// As `bytes`, but some rows have none in the pool: they are kept elsewhere, and read when they are asked for.
+    case external
   }
 
   public let type: ValueType
@@ -39,11 +41,14 @@ public final class Column: @unchecked Sendable {
   public let zone: Zone
   /// Why the values couldn't be read; nil for every column but those that stand in for one.
   public let damage: StoreError?
+  /// With the layout of that name, and only then.
+  let external: ExternalValues?
 
   init(
     type: ValueType, layout: Layout, count: Int, nulls: Bitmap?, storage: ColumnStorage, pool: BytesPool?,
-    poolCount: Int, zone: Zone
+    poolCount: Int, zone: Zone, external: ExternalValues? = nil
   ) {
+    self.external = external
     self.type = type
     self.layout = layout
     self.count = count
@@ -67,6 +72,7 @@ public final class Column: @unchecked Sendable {
     pool = column.pool
     poolCount = column.poolCount
     zone = column.zone
+    external = column.external
     self.damage = damage
   }
 
@@ -105,8 +111,10 @@ public final class Column: @unchecked Sendable {
   /// (Entry 0 of a dictionary is always empty, and stands where rows are null.)
   @inlinable @inline(__always)
   public func bytes(_ row: Int) -> UnsafeBufferPointer<UInt8> {
-    pool.unsafelyUnwrapped.entry(
-      layout == .codes ? Int(values.assumingMemoryBound(to: UInt16.self)[row]) : row)
+    if layout == .codes {
+      return pool.unsafelyUnwrapped.entry(Int(values.assumingMemoryBound(to: UInt16.self)[row]))
+    }
+    return layout == .external ? externalBytes(row) : pool.unsafelyUnwrapped.entry(row)
   }
 
   /// The string or URI at `row`; empty where it is null.
@@ -117,7 +125,8 @@ public final class Column: @unchecked Sendable {
 
   public func uuid(_ row: Int) -> UUID { UUID(uuid: values.assumingMemoryBound(to: uuid_t.self)[row]) }
 
-  /// The value at `row`, boxed. Costs an enum and, for strings and data, a copy.
+  /// The value at `row`, boxed; null too where it is kept elsewhere and can't be read (`failure`). Costs an enum and,
+  /// for strings and data, a copy.
   public func value(_ row: Int) -> Value {
     if isNull(row) { return .null }
     switch type {
@@ -131,14 +140,18 @@ public final class Column: @unchecked Sendable {
     case .uuid: return .uuid(uuid(row))
     case .string: return .string(string(row))
     case .uri: return .uri(string(row))
-    case .data, .transformable: return .data(Data(bytes(row)))
+    case .data, .transformable:
+      let data = data(row)
+      return failure(at: row) == nil ? .data(data) : .null
     }
   }
 
   /// What the column takes in memory, room behind `count` included; shared storage counts in full. A
-  /// dictionary's hash table, which only the writer may look at, is left out.
+  /// dictionary's hash table, which only the writer may look at, is left out, and so are values that are kept
+  /// elsewhere, but for what says where they are.
   public var footprint: Int {
     storage.byteCount + (nulls.map { $0.capacity / 8 } ?? 0) + (pool?.footprint ?? 0)
+      + (external?.rows.count ?? 0) * 120
   }
 
   /// Which entry of the pool `row` names. A programmer error for layouts without a pool.
@@ -156,13 +169,16 @@ extension Column.Layout {
     case .int64, .double: 8
     case .decimal: MemoryLayout<Decimal>.stride
     case .uuid: 16
-    case .bytes: 0
+    case .bytes, .external: 0
     }
   }
 
   var isInteger: Bool { rawValue <= Column.Layout.int64.rawValue }
 
   var isFloatingPoint: Bool { self == .float || self == .double }
+
+  /// Whether values are entries of a pool.
+  var hasPool: Bool { rawValue >= Column.Layout.bytes.rawValue }
 
   /// The narrowest integer layout that holds both ends.
   static func narrowest(for zone: Zone) -> Column.Layout {
@@ -221,8 +237,8 @@ final class ColumnStorage: @unchecked Sendable {
   let byteCount: Int
 
   init(layout: Column.Layout, capacity: Int) {
-    self.capacity = layout == .bytes ? Int.max : capacity
-    byteCount = layout == .bytes ? 0 : max(capacity, 1) * layout.stride
+    self.capacity = layout.stride == 0 ? Int.max : capacity
+    byteCount = layout.stride == 0 ? 0 : max(capacity, 1) * layout.stride
     memory = .allocate(byteCount: max(byteCount, 8), alignment: 16)
   }
 

@@ -41,12 +41,20 @@ extension RowBatch {
 
   private func bytesColumn(_ sources: [Column], _ type: ValueType) -> Column {
     var byteCount = 0
-    for place in places { byteCount += sources[Int(place.chunk)].bytes(Int(place.row)).count }
+    var external: [(row: Int, value: any ExternalValue)] = []
+    for (row, place) in places.enumerated() {
+      let source = sources[Int(place.chunk)]
+      byteCount += source.inlineBytes(Int(place.row)).count
+      if let value = source.external?[Int(place.row)] { external.append((row, value)) }
+    }
     let pool = BytesPool(entryCapacity: count, byteCapacity: byteCount)
-    for place in places { pool.append(sources[Int(place.chunk)].bytes(Int(place.row))) }  // empty where null
-    return Column(
+    // Empty where null.
+    for place in places { pool.append(sources[Int(place.chunk)].inlineBytes(Int(place.row))) }
+    let column = Column(
       type: type, layout: .bytes, count: count, nulls: gatheredNulls(sources),
       storage: ColumnStorage(layout: .bytes, capacity: 0), pool: pool, poolCount: count, zone: Zone())
+    return column.with(
+      externalValues: ExternalValues(rows: external.map(\.row), values: external.map(\.value)))
   }
 
   /// The fields of a column that picking needs, so that picking a value counts no reference.

@@ -273,7 +273,11 @@ private struct SchemaCompiler {
   ) {
     switch attribute.kind {
     case .value(let type):
-      slots.append(Slot(name: path, type: type, role: .attribute, isOptional: attribute.isOptional))
+      slots.append(
+        Slot(
+          name: path, type: type, role: .attribute, isOptional: attribute.isOptional,
+          allowsExternalStorage: attribute.allowsExternalStorage && (type == .data || type == .transformable))
+      )
       defaults.append(attribute.defaultValue)
     case .composite(let elements):
       if depth >= SchemaCompiler.maximalDepth { return }  // a fault already

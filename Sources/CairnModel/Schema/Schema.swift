@@ -111,12 +111,17 @@ public struct Slot: Sendable, Hashable {
   public let type: ValueType
   public let role: Role
   public let isOptional: Bool
+  /// Whether a store may keep large values apart. Only for data and transformable values.
+  public let allowsExternalStorage: Bool
 
-  public init(name: String, type: ValueType, role: Role, isOptional: Bool) {
+  public init(
+    name: String, type: ValueType, role: Role, isOptional: Bool, allowsExternalStorage: Bool = false
+  ) {
     self.name = name
     self.type = type
     self.role = role
     self.isOptional = isOptional
+    self.allowsExternalStorage = allowsExternalStorage
   }
 }
 

@@ -55,11 +55,15 @@ public struct SchemaDescription: Sendable {
     public var defaultValue: Value
     public var renamingIdentifier: String?
     public var versionHashModifier: String?
+    /// Whether a store may keep large values apart; of use for data and transformable values only.
+    public var allowsExternalStorage: Bool
 
     public init(
       _ name: String, _ kind: Kind, isOptional: Bool = true, isTransient: Bool = false,
-      defaultValue: Value = .null, renamingIdentifier: String? = nil, versionHashModifier: String? = nil
+      defaultValue: Value = .null, renamingIdentifier: String? = nil, versionHashModifier: String? = nil,
+      allowsExternalStorage: Bool = false
     ) {
+      self.allowsExternalStorage = allowsExternalStorage
       self.name = name
       self.kind = kind
       self.isOptional = isOptional
@@ -71,10 +75,11 @@ public struct SchemaDescription: Sendable {
 
     public init(
       _ name: String, _ type: ValueType, isOptional: Bool = true, isTransient: Bool = false,
-      defaultValue: Value = .null
+      defaultValue: Value = .null, allowsExternalStorage: Bool = false
     ) {
       self.init(
-        name, .value(type), isOptional: isOptional, isTransient: isTransient, defaultValue: defaultValue)
+        name, .value(type), isOptional: isOptional, isTransient: isTransient, defaultValue: defaultValue,
+        allowsExternalStorage: allowsExternalStorage)
     }
   }
 

@@ -92,8 +92,8 @@ final class ArchiveBlock: @unchecked Sendable {
     if isNew { source.cache.remember(self, ArchiveBlock.footprint(columns)) }
   }
 
-  /// Lets go of the columns, unless they were used since the last time; returns how much memory that frees.
-  fileprivate func release() -> Int? {
+  /// Lets go of the columns, unless they were used since the last time, and returns them.
+  fileprivate func release() -> [Column]? {
     let lock = source.cache.stripe(offset)
     lock.lock()
     defer { lock.unlock() }
@@ -102,10 +102,10 @@ final class ArchiveBlock: @unchecked Sendable {
       return nil
     }
     defer { decoded = nil }
-    return decoded.map(ArchiveBlock.footprint) ?? 0
+    return decoded ?? []
   }
 
-  private static func footprint(_ columns: [Column]) -> Int { columns.reduce(64) { $0 + $1.footprint } }
+  fileprivate static func footprint(_ columns: [Column]) -> Int { columns.reduce(64) { $0 + $1.footprint } }
 }
 
 /// Which blocks of an archive are in memory, and how much of it they take.
@@ -144,11 +144,17 @@ final class BlockCache: Sendable {
 
   fileprivate func forget(_ byteCount: Int) { state.withLock { $0.byteCount -= byteCount } }
 
-  fileprivate func remember(_ block: ArchiveBlock, _ byteCount: Int) {
+  /// Counts memory that blocks hold besides their columns, until `letGo`.
+  func hold(_ byteCount: Int) { remember(nil, byteCount) }
+
+  func letGo(_ byteCount: Int) { forget(byteCount) }
+
+  fileprivate func remember(_ block: ArchiveBlock?, _ byteCount: Int) {
     // Dropping what may be a last reference asks for the lock: not under it.
     var looked: [ArchiveBlock] = []
+    var freed: [[Column]] = []
     state.withLock { state in
-      state.queue.append(WeakBlock(block: block))
+      if let block { state.queue.append(WeakBlock(block: block)) }
       state.byteCount += byteCount
       if state.queue.count >= state.sweepCount {
         let living = state.queue[state.start...].filter { entry in
@@ -166,14 +172,15 @@ final class BlockCache: Sendable {
         state.start += 1
         guard let old = candidate.block else { continue }
         looked.append(old)
-        if old !== block, let freed = old.release() {
-          state.byteCount -= freed
+        if old !== block, let columns = old.release() {
+          state.byteCount -= columns.isEmpty ? 0 : ArchiveBlock.footprint(columns)
+          freed.append(columns)
         } else {
           state.queue.append(candidate)
         }
       }
     }
-    withExtendedLifetime(looked) {}
+    withExtendedLifetime((looked, freed)) {}
   }
 }
 
@@ -193,6 +200,8 @@ final class ArchiveGroup: Sendable {
     let block: ArchiveBlock
     /// Which part of the block the group's first chunk is.
     let firstPart: Int
+    /// What the blobs of each chunk take in the file; empty where there are none.
+    var blobBytes: [Int] = []
   }
 
   let id: UInt32

@@ -8,6 +8,8 @@ struct ArchiveCopy {
   let fileSystem: any FileSystem
   let path: String
   var effort = EncodingEffort.default
+  /// Values of so many bytes or more are kept apart, where the attribute allows it.
+  var leastBlob = ArchiveBlob.leastSize
   var clock: @Sendable () -> Date = { Date() }
   /// What is written instead of a chunk of a table; nil leaves its rows out. Where this is nil, a damaged chunk
   /// ends the copy.
@@ -31,9 +33,10 @@ struct ArchiveCopy {
       let uuid = identity.metadata.uuid
       let now = clock().millisecondsSince1970
       let sink = ReplacementSink(replacement)
+      let hasBlobs = ArchiveTables.mayHaveBlobs(snapshot.schema)
       let source = ArchiveSource(
-        file: nil, path: path, uuid: uuid, schema: snapshot.schema, cacheBudget: 0)
-      try sink.append(ArchiveHeader(uuid: uuid, created: now).bytes)
+        file: nil, path: path, uuid: uuid, schema: snapshot.schema, cacheBudget: 0, hasBlobs: hasBlobs)
+      try sink.append(ArchiveHeader(uuid: uuid, created: now, hasBlobs: hasBlobs).bytes)
       try sink.append([UInt8](repeating: 0, count: Int(CommitSlot.end) - ArchiveHeader.size))
       let schemaText = try TextBlock.encode(.schema, try identity.schema.json, level: 9)
       let metadataText = try TextBlock.encode(
@@ -41,7 +44,8 @@ struct ArchiveCopy {
       let schema = try put(schemaText, sink)
       let metadata = try put(metadataText, sink)
       let encoder = ArchiveEncoder(
-        to: sink, source: source, effort: effort, nextGroup: 0, keepsColumns: false)
+        to: sink, source: source, effort: effort, nextGroup: 0, keepsColumns: false,
+        leastBlob: leastBlob)
       var index = ArchiveIndex(
         generation: identity.generation, time: now, nextGroup: 0,
         schema: schema, metadata: metadata, nextKeys: identity.nextKeys, nextJoinKeys: identity.nextJoinKeys,

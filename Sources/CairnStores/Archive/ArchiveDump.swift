@@ -149,7 +149,7 @@ package struct ArchiveDump {
     case .decimal: return "\"\(text(of: column.decimal(row)))\""
     case .uuid: return "\"\(column.uuid(row).uuidString)\""
     case .string, .uri: return text(column.bytes(row))
-    case .data, .transformable: return "\"\(Data(column.bytes(row)).base64EncodedString())\""
+    case .data, .transformable: return "\"\(column.data(row).base64EncodedString())\""
     }
   }
 

@@ -19,17 +19,24 @@ final class ArchiveEncoder {
   private(set) var nextGroup: UInt32
   /// Blocks that were written, with what they hold.
   private(set) var written: [(block: ArchiveBlock, columns: [Column])] = []
+  /// The columns of chunks with values that are in the file now, apart, by place of the file.
+  private(set) var spread: [ObjectIdentifier: [Int: Column]] = [:]
+  private lazy var blobDeflater = BlockDeflater()
   /// Whether `written` is filled, for a cache.
   private let keepsColumns: Bool
   /// By table, for each slot the relation to others by which its blocks get smaller; looked for in the first
   /// large group, and only where files are to be smallest.
   private var relations: [Int: [ColumnRelation?]] = [:]
 
+  /// Values of so many bytes or more are kept apart, where the attribute allows it.
+  private let leastBlob: Int
+
   /// `source` is what the new blocks will be read from.
   init(
     to sink: any BlockSink, source: ArchiveSource, effort: EncodingEffort, nextGroup: UInt32,
-    keepsColumns: Bool
+    keepsColumns: Bool, leastBlob: Int = ArchiveBlob.leastSize
   ) {
+    self.leastBlob = leastBlob
     self.sink = sink
     self.source = source
     encoders = [ColumnEncoder(effort: effort)]
@@ -52,8 +59,11 @@ final class ArchiveEncoder {
       self.places = places
     }
 
+    /// Columns whose large values have been written apart, by place.
+    var spread: [Int: Column] = [:]
+
     /// The column of a place: a slot, the versions, or the keys.
-    func column(_ place: Int) -> Column { chunk.place(places?[place] ?? place) }
+    func column(_ place: Int) -> Column { spread[place] ?? chunk.place(places?[place] ?? place) }
 
     /// Whether nothing of it has to be written.
     var isClean: Bool {
@@ -132,6 +142,7 @@ final class ArchiveEncoder {
         hasDenseKeys: item.chunk.hasDenseKeys, deleted: item.chunk.deleted)
     }
     let needed = first.neededPlaces
+    let items = try writingBlobs(items, table, id, needed)
     let relations = first.stored == nil ? relations(items, table, types) : []
     let places = 0..<types.count + 2
     let blocks = prepare(places.filter { needed[$0] || first.stored == nil }, rows: items) { place, encoder in
@@ -142,11 +153,18 @@ final class ArchiveEncoder {
     for place in places {
       if let block = blocks[place] {
         columns.append(
-          try block.map { .init(block: try write($0, place, table, id, types), firstPart: 0) })
+          try block.map {
+            .init(
+              block: try write($0, place, table, id, types), firstPart: 0, blobBytes: $0.blobBytes)
+          })
       } else {
         columns.append(
           first.stored?.group.columns[place].map { reference in
-            .init(block: reference.block, firstPart: reference.firstPart + first.stored!.index)
+            let start = first.stored!.index
+            let bytes = reference.blobBytes
+            return .init(
+              block: reference.block, firstPart: reference.firstPart + start,
+              blobBytes: bytes.isEmpty ? [] : Array(bytes[start..<start + items.count]).nilIfZero)
           })
       }
     }
@@ -160,8 +178,14 @@ final class ArchiveEncoder {
     if let known = relations[table] { return known }
     // What holds for few rows may hold by chance.
     guard items.reduce(0, { $0 + $1.chunk.count }) >= ArchiveEncoder.leastSample else { return [] }
+    // Nothing follows from values that would have to be read one by one.
     let found = RelationFinder.plan(
-      types.indices.map { slot in items.map { $0.column(slot).first($0.chunk.count) } })
+      types.indices.map { slot in
+        items.map { item in
+          let isApart = mayHaveBlobs(table, slot)
+          return isApart ? .nothing(types[slot], item.chunk.count) : item.column(slot).first(item.chunk.count)
+        }
+      })
     relations[table] = found
     return found
   }
@@ -174,6 +198,8 @@ final class ArchiveEncoder {
     let columns: [Column]
     let zone: Zone
     let sources: [Int]
+    /// By chunk; empty where there are none.
+    let blobBytes: [Int]
   }
 
   /// What `make` makes of each place: on two threads where there is enough to do, since blocks don't depend
@@ -201,7 +227,9 @@ final class ArchiveEncoder {
     let parts = items.map { item in (column: item.column(place), rows: item.chunk.count) }
     let zone = parts.reduce(Zone()) { $0.union($1.column.zone) }
     if place == types.count, zone.minInteger == 1, zone.maxInteger == 1 { return nil }
-    let columns = parts.map { $0.column.first($0.rows) }
+    let own = parts.map { $0.column.first($0.rows) }
+    let blobs = own.map { $0.blobs($0.count) }
+    let columns = own.map(\.withoutExternalValues)
     var encoded = encoder.encode(columns, type: columns[0].type)
     var sources: [Int] = []
     if let relation {
@@ -213,8 +241,100 @@ final class ArchiveEncoder {
       }
     }
     let bytes = ColumnBlock.bytes(
-      encoded, rows: parts.map(\.rows), table: table, place: place, slotCount: types.count, group: group)
-    return Block(bytes: bytes, columns: parts.map(\.column), zone: zone, sources: sources)
+      encoded, rows: parts.map(\.rows), blobs: ArchiveEncoder.joined(blobs, own), table: table, place: place,
+      slotCount: types.count, group: group)
+    return Block(
+      bytes: bytes, columns: parts.map(\.column), zone: zone, sources: sources,
+      blobBytes: blobs.map { $0.reduce(0) { $0 + $1.blob.length } }.nilIfZero)
+  }
+
+  /// Blobs by row over all parts.
+  private static func joined(
+    _ blobs: [[(row: Int, blob: ArchiveBlob)]], _ parts: [Column]
+  ) -> [(row: Int, blob: ArchiveBlob)] {
+    var start = 0
+    return zip(blobs, parts).flatMap { blobs, part in
+      defer { start += part.count }
+      return blobs.map { (row: $0.row + start, blob: $0.blob) }
+    }
+  }
+
+  // MARK: Values that are kept apart
+
+  private func mayHaveBlobs(_ table: Int, _ place: Int) -> Bool {
+    source.hasBlobs && ArchiveTables.mayHaveBlobs(table, place, source.schema)
+  }
+
+  /// The items with columns whose large values are in the file, one by one, before the blocks that say where. Those that
+  /// are there already stay where they are; those of another file are copied as they lie there.
+  private func writingBlobs(
+    _ items: ArraySlice<Item>, _ table: Int, _ group: UInt32, _ needed: [Bool]
+  ) throws -> ArraySlice<Item> {
+    var result = items
+    for place in needed.indices where needed[place] || items.first!.stored == nil {
+      for index in items.indices {
+        guard
+          let column = try spread(items[index].column(place), items[index].chunk.count, table, place, group)
+        else { continue }
+        result[index].spread[place] = column
+        if keepsColumns { spread[ObjectIdentifier(items[index].chunk), default: [:]][place] = column }
+      }
+    }
+    return result
+  }
+
+  /// nil where nothing of the column changes.
+  private func spread(
+    _ column: Column, _ count: Int, _ table: Int, _ place: Int, _ group: UInt32
+  ) throws -> Column? {
+    guard mayHaveBlobs(table, place) else {
+      // A file that has no room for them.
+      return column.externalValues == nil ? nil : try loaded(column)
+    }
+    guard column.type == .data || column.type == .transformable else { return nil }
+    var (rows, values): ([Int], [any ExternalValue]) = ([], [])
+    var isChanged = false
+    for row in 0..<count {
+      let external = column.externalValues?[row]
+      if let blob = external as? ArchiveBlob, blob.source === source {
+        rows.append(row)
+        values.append(blob)
+        continue
+      }
+      let block: [UInt8]
+      var byteCount = external?.byteCount ?? 0
+      if let blob = external as? ArchiveBlob {
+        let (header, stored) = try blob.block()
+        block = ArchiveBlob.block(
+          stored, codec: header.codec, rawLength: byteCount, table: table, place: place, group: group)
+      } else {
+        let bytes = column.bytes(row)
+        if let failure = column.failure(at: row) { throw failure }
+        guard external != nil || bytes.count >= leastBlob, (1...BlobList.longest).contains(bytes.count)
+        else { continue }
+        byteCount = bytes.count
+        block = ArchiveBlob.block(
+          bytes, table: table, place: place, group: group, level: encoders[0].effort.deflateLevel ?? 1,
+          deflater: blobDeflater)
+      }
+      isChanged = true
+      let checksum = try BlockHeader.read(block[..<BlockHeader.size]).checksum
+      rows.append(row)
+      values.append(
+        ArchiveBlob(
+          source: source, offset: sink.offset, length: block.count, byteCount: byteCount, checksum: checksum,
+          table: table, place: place))
+      try sink.append(block)
+    }
+    return isChanged ? column.replacingBytes(at: rows, by: ExternalValues(rows: rows, values: values)!) : nil
+  }
+
+  private func loaded(_ column: Column) throws -> Column {
+    let loaded = column.loadingExternalValues
+    for row in column.externalValues?.rows ?? [] {
+      if let failure = column.failure(at: row) { throw failure }
+    }
+    return loaded
   }
 
   private func write(
@@ -230,7 +350,17 @@ final class ArchiveEncoder {
   }
 }
 
+extension Array<Int> {
+  fileprivate var nilIfZero: [Int] { allSatisfy { $0 == 0 } ? [] : self }
+}
+
 extension Column {
+  fileprivate static func nothing(_ type: ValueType, _ count: Int) -> Column {
+    let builder = ColumnBuilder(type)
+    for _ in 0..<count { builder.appendNull() }
+    return builder.finish()
+  }
+
   /// The first `count` rows. The memory of a column may have further ones, which a later chunk has put there.
   fileprivate func first(_ count: Int) -> Column { self.count == count ? self : gathering(Array(0..<count)) }
 }

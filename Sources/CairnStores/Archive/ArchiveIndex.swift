@@ -95,6 +95,7 @@ extension ArchiveIndex {
     static let laterPart: UInt8 = 16
     static let otherGroup: UInt8 = 32
     static let isRelated: UInt8 = 64
+    static let hasBlobs: UInt8 = 128
     static let all: UInt8 = 127
   }
 
@@ -140,6 +141,7 @@ extension ArchiveIndex {
     if reference.firstPart > 0 { flags |= Flag.laterPart }
     if block.group != group { flags |= Flag.otherGroup }
     if !block.sources.isEmpty { flags |= Flag.isRelated }
+    if !reference.blobBytes.isEmpty { flags |= Flag.hasBlobs }
     writer.put(flags)
     writer.put(zigzag: Int64(bitPattern: block.offset &- context.end))
     writer.put(varint: block.length)
@@ -158,6 +160,7 @@ extension ArchiveIndex {
       writer.put(zone.minDouble)
       writer.put(zone.maxDouble)
     }
+    for count in reference.blobBytes { writer.put(varint: count) }
   }
 }
 
@@ -347,7 +350,8 @@ extension ArchiveIndex {
   ) throws -> ArchiveGroup.Reference? {
     let flags = try reader.integer(UInt8.self)
     if flags == 0 { return nil }
-    guard flags & Flag.isThere != 0, flags & ~Flag.all == 0 else {
+    let known = source.hasBlobs ? Flag.all | Flag.hasBlobs : Flag.all
+    guard flags & Flag.isThere != 0, flags & ~known == 0 else {
       throw reader.error("flags \(flags) of a block")
     }
     let offset = context.end &+ UInt64(bitPattern: try reader.zigzag())
@@ -362,19 +366,23 @@ extension ArchiveIndex {
     guard home < nextGroup else { throw reader.error("group \(home) isn't numbered yet") }
     let sources = flags & Flag.isRelated == 0 ? [] : try sources(&reader, place, types.count)
     let zone = try zone(&reader, flags)
+    var blobBytes: [Int] = []
+    if flags & Flag.hasBlobs != 0 {
+      blobBytes = try (0..<chunkCount).map { _ in try reader.count(atMost: Int(clamping: end)) }
+    }
     if let block = blocks[offset] {
       guard block.length == length, block.table == table, block.place == place, block.group == home,
         block.sources == sources
       else {
         throw reader.error("two blocks at \(offset)")
       }
-      return .init(block: block, firstPart: firstPart)
+      return .init(block: block, firstPart: firstPart, blobBytes: blobBytes)
     }
     let block = ArchiveBlock(
       source: source, offset: offset, length: length, table: table, place: place, group: home,
       type: ArchiveTables.type(ofPlace: place, types), zone: zone, sources: sources)
     blocks[offset] = block
-    return .init(block: block, firstPart: firstPart)
+    return .init(block: block, firstPart: firstPart, blobBytes: blobBytes)
   }
 
   private static func sources(_ reader: inout RecordReader, _ place: Int, _ slotCount: Int) throws -> [Int] {

@@ -21,6 +21,15 @@ struct ArchiveHeader: Equatable {
   /// Readers that don't know a bit can't read the file.
   var incompatible: UInt64 = 0
 
+  /// Bits of `incompatible`.
+  enum Feature {
+    /// Large values may be blocks of their own.
+    static let blobs: UInt64 = 1
+    static let known = blobs
+  }
+
+  var hasBlobs: Bool { incompatible & Feature.blobs != 0 }
+
   var bytes: [UInt8] {
     var writer = RecordWriter()
     writer.put(bytes: ArchiveHeader.magic)
@@ -64,9 +73,10 @@ struct ArchiveHeader: Equatable {
     compatible = try reader.integer(UInt64.self)
     readOnlyCompatible = try reader.integer(UInt64.self)
     incompatible = try reader.integer(UInt64.self)
-    guard incompatible == 0 else {
+    let unknown = incompatible & ~Feature.known
+    guard unknown == 0 else {
       throw RecordError(
-        message: "it uses features that this program doesn't know (bits \(String(incompatible, radix: 2)))",
+        message: "it uses features that this program doesn't know (bits \(String(unknown, radix: 2)))",
         offset: 32)
     }
     uuid = try reader.uuid()
@@ -76,9 +86,10 @@ struct ArchiveHeader: Equatable {
     }
   }
 
-  init(uuid: UUID, created: Int64) {
+  init(uuid: UUID, created: Int64, hasBlobs: Bool = false) {
     self.uuid = uuid
     self.created = created
+    incompatible = hasBlobs ? Feature.blobs : 0
   }
 }
 
@@ -183,7 +194,7 @@ struct BlockHeader: Equatable {
   static let magic: UInt32 = 0x314B_4C42  // "BLK1"
 
   enum Kind: UInt8 {
-    case schema = 1, metadata, columns, footer
+    case schema = 1, metadata, columns, footer, blob
   }
 
   /// The places of a group behind its slots, as block headers number them.
@@ -193,7 +204,7 @@ struct BlockHeader: Equatable {
   var kind: Kind
   /// 0: as they are; 1: deflated (RFC 1951).
   var codec: UInt8
-  /// How a column lies in its bytes (Formats/encodings.md); 0 for other kinds.
+  /// 1 for a column with blobs; 0 for every other, and for other kinds.
   var encoding: UInt8 = 0
   /// Which table, for columns: an entity, or behind the entities a join.
   var table: UInt16 = 0

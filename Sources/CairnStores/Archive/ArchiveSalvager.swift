@@ -84,6 +84,8 @@ package struct ArchiveSalvager {
 
   /// What looking through the file finds.
   private struct Traces {
+    /// True where the header can't be read: then nothing that there may be is refused.
+    var hasBlobs = true
     /// Where footers may be, and of which commit they are.
     var footers: [(place: BlockPlace, generation: UInt64)] = []
     var uuid: UUID?
@@ -138,7 +140,8 @@ package struct ArchiveSalvager {
       let footer = traces.footers[number]
       do {
         let state = try reader.state(
-          at: footer.place, uuid: uuid, cacheBudget: ArchiveSalvager.cacheBudget, damage: DamageLog(),
+          at: footer.place, uuid: uuid, hasBlobs: traces.hasBlobs, cacheBudget: ArchiveSalvager.cacheBudget,
+          damage: DamageLog(),
           insteadOf: instead, copies: copies)
         guard state.index.generation == Int64(clamping: footer.generation) else { continue }
         if let used = state.footers.first(where: { copies[$0.offset] != nil }) {
@@ -214,7 +217,9 @@ package struct ArchiveSalvager {
     var traces = Traces()
     let start = try file.bytes(Int(CommitSlot.end), at: 0)
     do {
-      traces.uuid = try ArchiveFile(file: file, path: path).header(start).uuid
+      let header = try ArchiveFile(file: file, path: path).header(start)
+      traces.uuid = header.uuid
+      traces.hasBlobs = header.hasBlobs
     } catch let error as StoreError where error.code == .corrupt {
       traces.notes.append("the header can't be read: \(error.message)")
     }

@@ -12,6 +12,8 @@ final class ArchiveSource: Sendable {
   let path: String
   let uuid: UUID
   let schema: Schema
+  /// Whether large values may be blocks of their own in this file.
+  let hasBlobs: Bool
   let cache: BlockCache
 
   let damage: DamageLog
@@ -20,8 +22,9 @@ final class ArchiveSource: Sendable {
 
   init(
     file: (any OpenFile)?, path: String, uuid: UUID, schema: Schema, cacheBudget: Int,
-    damage: DamageLog = DamageLog()
+    hasBlobs: Bool = false, damage: DamageLog = DamageLog()
   ) {
+    self.hasBlobs = hasBlobs
     self.damage = damage
     self.file = file
     self.path = path
@@ -54,7 +57,8 @@ final class ArchiveSource: Sendable {
         block)
     }
     do {
-      let columns = try ColumnBlock.decode(header, stored, type: block.type, decoder: decoder) { slot, rows in
+      let blobs = try blobs(header, stored, block)
+      let plain = try ColumnBlock.decode(header, stored, type: block.type, decoder: decoder) { slot, rows in
         guard block.sources.contains(slot), depth < ColumnRelation.maxDepth,
           let other = group.columns[slot]?.block, other.group == block.group
         else { throw corrupt("its values follow from column \(slot), which they can't", block) }
@@ -66,6 +70,7 @@ final class ArchiveSource: Sendable {
         other.keep(columns)
         return columns
       }
+      let columns = try ArchiveSource.columns(plain, blobs)
       for column in columns { try check(column, block) }
       return columns
     } catch let error as RecordError {
@@ -93,11 +98,47 @@ final class ArchiveSource: Sendable {
     }
   }
 
+  /// The values of a column's block that are blocks of their own, by row.
+  private func blobs(
+    _ header: BlockHeader, _ stored: [UInt8], _ block: ArchiveBlock
+  ) throws -> [(row: Int, blob: ArchiveBlob)] {
+    guard header.encoding == 1 else { return [] }
+    guard hasBlobs, block.type == .data || block.type == .transformable else {
+      throw RecordError(
+        message: "an encoding that this program doesn't know", offset: 1 + 2 * Int(stored.first ?? 0))
+    }
+    let start = try ColumnBlock.prefix(header, stored).rowsLength
+    var reader = RecordReader(stored)
+    _ = try reader.take(start)
+    return try BlobList.read(
+      &reader, rows: Int(header.rows), before: block.offset, self, table: block.table, place: block.place)
+  }
+
+  /// The columns of a block's parts with blobs in their rows.
+  private static func columns(
+    _ plain: [Column], _ blobs: [(row: Int, blob: ArchiveBlob)]
+  ) throws -> [Column] {
+    if blobs.isEmpty { return plain }
+    var start = 0
+    var rest = blobs[...]
+    return try plain.map { column in
+      let own = rest.prefix { $0.row < start + column.count }
+      rest = rest.dropFirst(own.count)
+      for (row, _) in own where column.isNull(row - start) || !column.bytes(row - start).isEmpty {
+        throw RecordError(message: "row \(row) has a value apart, and one in the column", offset: 0)
+      }
+      let values = ExternalValues(rows: own.map { $0.row - start }, values: own.map(\.blob))
+      start += column.count
+      return column.with(externalValues: values)
+    }
+  }
+
   func types(_ table: Int) -> [ValueType] { ArchiveTables.types(table, schema) }
 
-  /// A block whose place and length are known; everything about it is checked but what its bytes mean.
+  /// A block whose place and length are known; everything about it is checked but what its bytes mean. `checksum` is
+  /// what it has to have, where that is known.
   func readBlock(
-    at offset: UInt64, length: Int, kind: BlockHeader.Kind,
+    at offset: UInt64, length: Int, kind: BlockHeader.Kind, checksum expected: UInt32? = nil,
     _ failure: (String, UInt64) -> StoreError
   ) throws -> (header: BlockHeader, stored: [UInt8]) {
     guard length >= BlockHeader.size else { throw failure("a block of \(length) bytes is too short", offset) }
@@ -119,6 +160,9 @@ final class ArchiveSource: Sendable {
     }
     let stored = Array(bytes[BlockHeader.size...])
     let found = Checksum.crc32(stored, after: Checksum.crc32(bytes[..<(BlockHeader.size - 4)]))
+    guard expected ?? checksum == checksum else {
+      throw failure("the block isn't the value that the column names", offset)
+    }
     guard found == checksum else {
       throw failure(
         "the block's checksum is wrong: its \(length) bytes aren't those that were written", offset)
@@ -134,10 +178,14 @@ final class ArchiveSource: Sendable {
   }
 
   func corrupt(_ message: String, _ block: ArchiveBlock, at offset: UInt64? = nil) -> StoreError {
-    let names = ArchiveTables.names(block.table, block.place, schema)
+    corrupt(message, table: block.table, place: block.place, at: offset ?? block.offset)
+  }
+
+  func corrupt(_ message: String, table: Int, place: Int, at offset: UInt64) -> StoreError {
+    let names = ArchiveTables.names(table, place, schema)
     return StoreError(
-      .corrupt, message, entity: names.table, property: names.column, file: path,
-      offset: offset ?? block.offset, remedy: ArchiveSource.remedy)
+      .corrupt, message, entity: names.table, property: names.column, file: path, offset: offset,
+      remedy: ArchiveSource.remedy)
   }
 
   static let remedy =
@@ -185,6 +233,16 @@ enum ArchiveTables {
   }
 
   /// The type of a place: a slot, the versions or the keys.
+  /// Whether large values of a place may be blocks of their own.
+  static func mayHaveBlobs(_ table: Int, _ place: Int, _ schema: Schema) -> Bool {
+    guard table < schema.entities.count, place < schema.entities[table].slots.count else { return false }
+    return schema.entities[table].slots[place].allowsExternalStorage
+  }
+
+  static func mayHaveBlobs(_ schema: Schema) -> Bool {
+    schema.entities.contains { $0.slots.contains { $0.allowsExternalStorage } }
+  }
+
   static func type(ofPlace place: Int, _ types: [ValueType]) -> ValueType {
     place < types.count ? types[place] : .int64
   }

@@ -22,6 +22,8 @@ public final class ArchiveStore: PersistentStore {
     public var history = HistoryPolicy.none
     /// A whole footer shorter than this, in bytes, is written with each save.
     package var leastFooter = 1024
+    /// Values of so many bytes or more are kept apart, where the attribute allows external storage.
+    package var leastBlob = ArchiveBlob.leastSize
 
     public init() {}
   }
@@ -111,7 +113,7 @@ public final class ArchiveStore: PersistentStore {
     self.damage = damage
     self.clock = clock
     archivedSchema =
-      order.isSame
+      order.isSame && contents.source.schema.keepsApartAs(model.schema)
       ? contents.schema : ArchivedSchema(model.schema, model: model.source ?? contents.schema.model)
     entries = Lock((contents.metadata, false))
     let writerOptions = ArchiveStore.writerOptions(options, clock)
@@ -126,7 +128,9 @@ public final class ArchiveStore: PersistentStore {
   private static func writerOptions(
     _ options: Options, _ clock: @escaping @Sendable () -> Date
   ) -> ArchiveWriter.Options {
-    .init(effort: options.profile.effort, leastFooter: options.leastFooter, clock: clock)
+    .init(
+      effort: options.profile.effort, leastFooter: options.leastFooter,
+      leastBlob: options.leastBlob, clock: clock)
   }
 
   private static func create(_ copy: ArchiveCopy, _ model: Model, _ uuid: UUID) throws {
@@ -327,7 +331,9 @@ public final class ArchiveStore: PersistentStore {
     _ commit: TableEngine.Unpublished, _ old: ArchiveWriter
   ) throws -> (writer: ArchiveWriter, snapshot: TableSnapshot) {
     let metadata = entries.withLock { $0.value }
-    let copy = ArchiveCopy(fileSystem: fileSystem, path: path, effort: options.profile.effort, clock: clock)
+    let copy = ArchiveCopy(
+      fileSystem: fileSystem, path: path, effort: options.profile.effort, leastBlob: options.leastBlob,
+      clock: clock)
     do {
       try copy.write(
         commit.new,

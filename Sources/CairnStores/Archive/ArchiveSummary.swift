@@ -15,6 +15,8 @@ package struct ArchiveSummary: Sendable {
     /// What the blocks would take if none were deflated.
     package internal(set) var rawBytes = 0
     package internal(set) var deflatedBlocks = 0
+    /// What values take that are blocks of their own; part of `storedBytes`, and of `rawBytes`.
+    package internal(set) var blobBytes = 0
     /// The names of the columns that its values follow from, in some of the blocks at least.
     package internal(set) var follows: [String] = []
   }
@@ -96,6 +98,10 @@ package struct ArchiveSummary: Sendable {
       table.groups += 1
       table.rows += group.chunks.reduce(0) { $0 + $1.liveCount }
       for (place, reference) in group.columns.enumerated() {
+        let blobBytes = reference?.blobBytes.reduce(0, +) ?? 0
+        table.columns[place].blobBytes += blobBytes
+        table.columns[place].storedBytes += blobBytes
+        table.columns[place].rawBytes += blobBytes
         guard let block = reference?.block, seen.insert(block.offset).inserted else { continue }
         let (header, prefix) = try source.header(of: block)
         table.columns[place].blocks += 1
@@ -137,8 +143,12 @@ extension ArchiveSource {
   /// of the block, isn't checked. Throws `corrupt`.
   fileprivate func header(of block: ArchiveBlock) throws -> (BlockHeader, prefix: Int) {
     guard let file else { throw corrupt("the file is being written", block) }
+    // With blobs what stands before the payload may be long.
+    let start = try file.bytes(min(block.length, BlockHeader.size), at: block.offset)
+    let isShort = (try? BlockHeader.read(start[...]).header.encoding) == 0
     let bytes = try file.bytes(
-      min(block.length, BlockHeader.size + 1 + 2 * ArchiveGroup.capacity), at: block.offset)
+      isShort ? min(block.length, BlockHeader.size + 1 + 2 * ArchiveGroup.capacity) : block.length,
+      at: block.offset)
     do {
       let header = try BlockHeader.read(bytes[...]).header
       guard header.kind == .columns, Int(header.storedLength) == block.length - BlockHeader.size else {

@@ -82,7 +82,8 @@ package struct ArchiveVerifier {
     let place = BlockPlace(offset: slot.footerOffset, length: Int(slot.footerLength))
     let state = try noting {
       try reader.state(
-        at: place, uuid: header.uuid, cacheBudget: ArchiveVerifier.cacheBudget, damage: DamageLog())
+        at: place, uuid: header.uuid, hasBlobs: header.hasBlobs, cacheBudget: ArchiveVerifier.cacheBudget,
+        damage: DamageLog())
     }
     guard let state else { return try checkRest(upTo: slot.fileLength, size, []) }
     if Int64(exactly: slot.generation) != state.index.generation {
@@ -128,7 +129,11 @@ package struct ArchiveVerifier {
           guard let reference else { continue }
           let block = reference.block
           places[block.offset] = BlockPlace(offset: block.offset, length: block.length)
-          _ = try noting { try check(reference, place, group, state.source) }
+          let blobs = try noting { try check(reference, place, group, state.source) } ?? []
+          for blob in blobs {
+            places[blob.offset] = BlockPlace(offset: blob.offset, length: blob.length)
+            _ = try noting { _ = try blob.verified() }
+          }
           done += 1
           progress(done, total)
         }
@@ -137,9 +142,11 @@ package struct ArchiveVerifier {
     return Array(places.values)
   }
 
+  /// Returns the values that are blocks of their own.
   private func check(
     _ reference: ArchiveGroup.Reference, _ place: Int, _ group: ArchiveGroup, _ source: ArchiveSource
-  ) throws {
+  ) throws -> [ArchiveBlob] {
+    var blobs: [ArchiveBlob] = []
     let block = reference.block
     let columns = try block.cachedColumns ?? source.decode(block, in: group)
     for (index, chunk) in group.chunks.enumerated() {
@@ -158,7 +165,14 @@ package struct ArchiveVerifier {
       if place == group.types.count, (0..<chunk.count).contains(where: { column.integer($0) < 1 }) {
         throw source.corrupt("a row's version is less than 1", block)
       }
+      let own = column.blobs(chunk.count).map(\.blob)
+      let said = reference.blobBytes.isEmpty ? 0 : reference.blobBytes[index]
+      guard own.reduce(0, { $0 + $1.length }) == said else {
+        throw source.corrupt("its values that are kept apart don't take what the footer says", block)
+      }
+      blobs += own
     }
+    return blobs
   }
 
   private func checkKeys(

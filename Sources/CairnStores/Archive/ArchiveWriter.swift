@@ -38,6 +38,7 @@ final class ArchiveWriter {
     /// A whole footer shorter than this, in bytes, is written with each save, because a difference would hardly be
     /// shorter.
     var leastFooter: Int
+    var leastBlob: Int
     var clock: @Sendable () -> Date
   }
 
@@ -123,7 +124,8 @@ final class ArchiveWriter {
     next.nextJoinKeys = order.stored(byJoin: nextJoinKeys)
     let sink = AppendingSink(file, from: slot.fileLength)
     let encoder = ArchiveEncoder(
-      to: sink, source: source, effort: effort, nextGroup: index.nextGroup, keepsColumns: true)
+      to: sink, source: source, effort: effort, nextGroup: index.nextGroup, keepsColumns: true,
+      leastBlob: options.leastBlob)
     do {
       let metadataText = try metadata.map {
         try TextBlock.encode(.metadata, try ArchivedMetadata($0).json, level: 9)
@@ -257,7 +259,7 @@ final class ArchiveWriter {
       for group in after { use(group, by: 1) }
       for group in before { use(group, by: -1) }
       let given = order.tables[table].given
-      changed[given] = rebased(new.table(given)!, table, after)
+      changed[given] = rebased(new.table(given)!, table, after, encoder)
     }
     for (block, columns) in encoder.written { block.keep(columns) }
     index = next
@@ -265,7 +267,9 @@ final class ArchiveWriter {
   }
 
   /// The table with chunks that the file stands behind.
-  private func rebased(_ table: Table, _ number: Int, _ groups: [ArchiveGroup]) -> Table {
+  private func rebased(
+    _ table: Table, _ number: Int, _ groups: [ArchiveGroup], _ encoder: ArchiveEncoder
+  ) -> Table {
     let places = order.tables[number].storedPlaces
     let nothing = [Column?](repeating: nil, count: table.types.count + 2)
     var list = ChunkList()
@@ -275,8 +279,10 @@ final class ArchiveWriter {
       for place in group.chunks.indices {
         let chunk = chunks.removeFirst()
         if chunks.isEmpty, chunk.count < Chunk.capacity, chunk.backing == nil {
-          tails[number] = (chunk, ArchivePart(group, place, storedPlaces: places))
-          list.append(chunk)
+          // Large values don't stay in memory with it.
+          let kept = chunk.holding(encoder.spread[ObjectIdentifier(chunk)] ?? [:], order.tables[number])
+          tails[number] = (kept, ArchivePart(group, place, storedPlaces: places))
+          list.append(kept)
         } else if let part = chunk.backing as? ArchivePart, part.group === group, part.index == place {
           list.append(chunk)
         } else {
@@ -296,7 +302,20 @@ final class ArchiveWriter {
       uses[key] = after == 0 ? nil : after
       if before == 0 { liveByteCount += reference.block.length }
       if after == 0 { liveByteCount -= reference.block.length }
+      liveByteCount += step * reference.blobBytes.reduce(0, +)
     }
+  }
+}
+
+extension Chunk {
+  /// The same rows with other columns, by place of the file.
+  fileprivate func holding(_ columns: [Int: Column], _ order: SchemaOrder.TableOrder) -> Chunk {
+    if columns.isEmpty { return self }
+    var held = held
+    for (place, column) in columns { held[order.givenPlaces?[place] ?? place] = column }
+    return Chunk(
+      entity: entity, count: count, firstKey: firstKey, lastKey: lastKey, hasDenseKeys: hasDenseKeys,
+      deleted: deleted, slotCount: slotCount, held: held, backing: backing)
   }
 }
 

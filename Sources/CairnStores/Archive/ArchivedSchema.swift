@@ -22,6 +22,8 @@ struct ArchivedSchema: Codable {
     var type: String?
     var elements: [Attribute]?
     var isOptional: Bool
+    /// true, or absent.
+    var allowsExternalStorage: Bool?
   }
 
   struct Relationship: Codable {
@@ -167,7 +169,7 @@ extension ArchivedSchema.Attribute {
     guard attribute.isComposite else {
       self.init(
         name: attribute.name, type: ArchivedSchema.name(of: slots[0].type), elements: nil,
-        isOptional: attribute.isOptional)
+        isOptional: attribute.isOptional, allowsExternalStorage: slots[0].allowsExternalStorage ? true : nil)
       return
     }
     let paths = slots.map { slot in
@@ -191,7 +193,8 @@ extension ArchivedSchema.Attribute {
         result.append(
           .init(
             name: name, type: ArchivedSchema.name(of: first.slot.type), elements: nil,
-            isOptional: first.slot.isOptional))
+            isOptional: first.slot.isOptional,
+            allowsExternalStorage: first.slot.allowsExternalStorage ? true : nil))
       } else {
         result.append(
           .init(
@@ -209,7 +212,9 @@ extension ArchivedSchema.Attribute {
         name, .composite(try elements.map { try $0.description(depth: depth + 1) }), isOptional: isOptional)
     }
     guard let type else { throw RecordError(message: "the attribute \"\(name)\" has no type", offset: 0) }
-    return .init(name, try ArchivedSchema.type(named: type), isOptional: isOptional)
+    return .init(
+      name, try ArchivedSchema.type(named: type), isOptional: isOptional,
+      allowsExternalStorage: allowsExternalStorage ?? false)
   }
 }
 

@@ -6,14 +6,16 @@ import CairnModel
 enum ColumnBlock {
   /// Header and bytes of columns with `rows` rows each, one to four of them.
   static func bytes(
-    _ encoded: EncodedBlock, rows: [Int], table: Int, place: Int, slotCount: Int, group: UInt32
+    _ encoded: EncodedBlock, rows: [Int], blobs: [(row: Int, blob: ArchiveBlob)] = [], table: Int,
+    place: Int, slotCount: Int, group: UInt32
   ) -> [UInt8] {
     var writer = RecordWriter()
     writer.put(UInt8(rows.count))
     for count in rows { writer.put(UInt16(count)) }
+    if !blobs.isEmpty { BlobList.put(blobs, &writer) }
     writer.put(bytes: encoded.bytes)
     let header = BlockHeader(
-      kind: .columns, codec: encoded.codec.rawValue, table: UInt16(table),
+      kind: .columns, codec: encoded.codec.rawValue, encoding: blobs.isEmpty ? 0 : 1, table: UInt16(table),
       column: ArchiveTables.number(ofPlace: place, slotCount: slotCount), group: group,
       rows: UInt32(rows.reduce(0, +)), rawLength: UInt32(encoded.rawLength),
       storedLength: UInt32(writer.bytes.count))
@@ -25,7 +27,9 @@ enum ColumnBlock {
     let codec: BlockCodec
     /// Of each part.
     let rows: [Int]
-    /// How many bytes it takes.
+    /// How many bytes the numbers of rows take.
+    let rowsLength: Int
+    /// How many bytes it takes, a list of blobs included.
     let length: Int
   }
 
@@ -38,9 +42,16 @@ enum ColumnBlock {
     guard rows.allSatisfy({ (1...Chunk.capacity).contains($0) }), rows.reduce(0, +) == Int(header.rows) else {
       throw reader.error("parts of \(rows) rows in a block of \(header.rows)")
     }
-    guard header.encoding == 0 else { throw reader.error("an encoding that this program doesn't know") }
+    guard header.encoding <= 1 else { throw reader.error("an encoding that this program doesn't know") }
     guard let codec = BlockCodec(rawValue: header.codec) else { throw reader.error("codec \(header.codec)") }
-    return Prefix(codec: codec, rows: rows, length: reader.offset)
+    let rowsLength = reader.offset
+    if header.encoding == 1 {
+      for _ in 0..<(try reader.countOfRest()) {
+        _ = (try reader.varint(), try reader.zigzag(), try reader.varint(), try reader.varint())
+        _ = try reader.integer(UInt32.self)
+      }
+    }
+    return Prefix(codec: codec, rows: rows, rowsLength: rowsLength, length: reader.offset)
   }
 
   /// The columns of a block, one a part. `source` has the columns of a slot that its values follow from. Throws

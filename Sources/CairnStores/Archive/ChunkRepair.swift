@@ -116,6 +116,17 @@ final class ChunkRepair {
       lose(slot, slot, damage.message)
       columns[slot] = .nulls(columns[slot].type, chunk.count)
     }
+    for slot in columns.indices {
+      let lost = lostBlobs(columns[slot], chunk)
+      if lost.isEmpty { continue }
+      let names = ArchiveTables.names(table, slot, schema)
+      for (row, reason) in lost where !chunk.isDeleted(row) {
+        let key = keys(of: chunk).lowerBound + chunk.key(row) - chunk.firstKey
+        report.lose(names.table, names.column, keys: key...key, rows: 1, reason)
+      }
+      columns[slot] = columns[slot].nulling(lost.map(\.row))
+      isChanged = true
+    }
     var versions = chunk.versions
     if let damage = versions.damage {
       lose(chunk.slotCount, chunk.slotCount, damage.message)
@@ -129,6 +140,18 @@ final class ChunkRepair {
       entity: chunk.entity, count: chunk.count, firstKey: chunk.firstKey,
       explicitKeys: chunk.hasDenseKeys ? nil : chunk.place(chunk.slotCount + 1), versions: versions,
       deleted: chunk.deleted, columns: columns)
+  }
+
+  /// Rows whose value is kept apart and can't be read, and why.
+  private func lostBlobs(_ column: Column, _ chunk: Chunk) -> [(row: Int, reason: String)] {
+    column.blobs(chunk.count).compactMap { row, blob in
+      do {
+        _ = try blob.verified()
+        return nil
+      } catch {
+        return (row, (error as? StoreError)?.message ?? "\(error)")
+      }
+    }
   }
 
   private func count(_ chunk: Chunk, _ table: Int) {

@@ -114,6 +114,15 @@ extension Schema {
   func isStoredAs(_ other: Schema) -> Bool { SchemaOrder(stored: self, given: other)?.isSame ?? false }
 }
 
+extension Schema {
+  /// Whether large values of the same slots may be kept apart in both, which lie alike otherwise.
+  func keepsApartAs(_ other: Schema) -> Bool {
+    entities.elementsEqual(other.entities) { a, b in
+      a.slots.elementsEqual(b.slots) { $0.allowsExternalStorage == $1.allowsExternalStorage }
+    }
+  }
+}
+
 extension JoinSlot {
   /// The places of a join's rows when its two sides change places.
   fileprivate static let turned = [target, source, targetOrder, sourceOrder, 4, 5]

@@ -262,7 +262,7 @@ extension Column.Layout {
     case .int64, .double: 8
     case .decimal: DecimalFields.size
     case .uuid: 16
-    case .bytes: 0
+    case .bytes, .external: 0
     }
   }
 }

@@ -43,7 +43,7 @@ struct TransactionEncoder {
     for slot in batch.columns.indices {
       guard let column = batch.columns[slot] else { continue }
       try check(column, entity, slot, batch.keys.count)
-      if column.nullCount < column.count { columns.append(column) }
+      if column.nullCount < column.count { columns.append(try loaded(column)) }
     }
     try write(.insert, batch.entity, batch.keys, columns) { sink in
       let length = (batch.columns.count + 7) / 8
@@ -76,7 +76,7 @@ struct TransactionEncoder {
         throw StoreError(.malformedChangeSet, "a slot is changed twice in one batch", entity: entity.name)
       }
       try check(column, entity, slot, batch.keys.count)
-      if column.nullCount < column.count { columns.append(column) }
+      if column.nullCount < column.count { columns.append(try loaded(column)) }
     }
     // Columns of nulls take memory in a reader too.
     cost += TransactionCoding.Limits.cost(
@@ -184,6 +184,14 @@ struct TransactionEncoder {
       previous = key
     }
     return entity
+  }
+
+  /// With values that are kept elsewhere in memory.
+  private func loaded(_ column: Column) throws -> Column {
+    guard let external = column.externalValues else { return column }
+    let loaded = column.loadingExternalValues
+    for row in external.rows { if let failure = column.failure(at: row) { throw failure } }
+    return loaded
   }
 
   private func check(_ column: Column, _ entity: SchemaEntity, _ slot: Int, _ rows: Int) throws {

@@ -16,7 +16,10 @@ import Testing
   private static let schema = try! Schema(
     SchemaDescription(entities: [
       .init(
-        name: "Person", attributes: [.init("name", .string), .init("age", .int16)],
+        name: "Person",
+        attributes: [
+          .init("name", .string), .init("age", .int16), .init("photo", .data, allowsExternalStorage: true),
+        ],
         relationships: [.init("tags", to: "Tag", inverse: "people")]),
       .init(
         name: "Tag", attributes: [.init("name", .string)],
@@ -27,6 +30,7 @@ import Testing
     var options = ArchiveStore.Options()
     options.isReadOnly = isReadOnly
     options.profile = .fastest
+    options.leastBlob = 40
     return try ArchiveStore(at: "/a", model: .init(schema: schema), options: options, fileSystem: files)
   }
 
@@ -40,8 +44,11 @@ import Testing
       let keys = try store.reserveKeys(3, root: people.root)
       for key in keys {
         try changes.insert(
-          RowKey(entity: people.id, id: key), ["name": .string("person \(key)"), "age": .int(key)], in: schema
-        )
+          RowKey(entity: people.id, id: key),
+          [
+            "name": .string("person \(key)"), "age": .int(key),
+            "photo": .data(Data(repeating: UInt8(key), count: key % 3 == 0 ? 10 : 200)),
+          ], in: schema)
       }
       let tag = RowKey(entity: tags.id, id: try store.reserveKeys(1, root: tags.root).lowerBound)
       try changes.insert(tag, ["name": .string("tag \(step)")], in: schema)
@@ -49,7 +56,7 @@ import Testing
     } else if step % 3 == 1 {
       try changes.update(
         RowKey(entity: people.id, id: Int64(step)),
-        ["name": .string(String(repeating: "é", count: 50 * step))],
+        ["name": .string(String(repeating: "é", count: 50 * step)), "photo": .data(Data(count: 70 * step))],
         in: schema)
     } else {
       changes.delete(RowKey(entity: people.id, id: Int64(step)))

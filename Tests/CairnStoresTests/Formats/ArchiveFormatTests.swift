@@ -119,6 +119,19 @@ import Testing
     #expect(offset == end && trailerCount > 0)
   }
 
+  // ARC-95
+  @Test func `what a footer says of values apart is held against them by who verifies`() throws {
+    var parts = try ArchiveParts(try Golden.blobs().bytes())
+    func findings() throws -> [StoreError] {
+      try ArchiveVerifier.findings(at: "/a", on: Self.files(try parts.bytes()))
+    }
+    #expect(try findings().isEmpty)
+    parts.footer.splices[0].groups[0].references[1].blobBytes[0] += 1
+    #expect(try findings().map(\.property) == ["image"])
+    parts.footer.splices[0].groups[0].references[1].flags &= 127
+    #expect(try findings().map(\.property) == ["image"])
+  }
+
   @Test func `texts that deflate too well are stored, and too long ones aren't written`() throws {  // ARC-27
     let spaces = [UInt8](repeating: 32, count: 1_000_000)
     let block = try TextBlock.encode(.metadata, spaces, level: 9)

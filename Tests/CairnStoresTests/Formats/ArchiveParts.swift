@@ -28,6 +28,8 @@ struct FooterParts {
     var least: Int64 = 0
     var span: UInt64 = 0
     var doubles: (Double, Double) = (0, 0)
+    /// By chunk.
+    var blobBytes: [UInt64] = []
   }
 
   struct Group {
@@ -133,6 +135,7 @@ struct FooterParts {
           writer.put(reference.doubles.0)
           writer.put(reference.doubles.1)
         }
+        if reference.flags & 128 != 0 { for count in reference.blobBytes { put(count, &writer) } }
       }
     }
   }
@@ -184,6 +187,9 @@ struct FooterParts {
             (reference.least, reference.span) = (try reader.zigzag(), try reader.varint())
           }
           if reference.flags & 4 != 0 { reference.doubles = (try reader.double(), try reader.double()) }
+          if reference.flags & 128 != 0 {
+            reference.blobBytes = try (0..<count).map { _ in try reader.varint() }
+          }
           return reference
         }
         splice.groups.append(Group(id: id, chunkCount: count, chunks: chunks, references: references))

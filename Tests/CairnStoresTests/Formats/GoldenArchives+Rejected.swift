@@ -86,7 +86,96 @@ extension Golden {
   }
 
   static let rejected: [(name: String, make: @Sendable () throws -> [UInt8])] =
-    headersAndSlots + blocks + footers + groups + rows + schemas
+    headersAndSlots + blocks + valuesApart + footers + groups + rows + schemas
+
+  // MARK: Values apart
+
+  /// What a list says of one value.
+  private struct Blob {
+    var row: Int
+    var offset: UInt64
+    var length: Int
+    var size: Int
+    var checksum: UInt32
+  }
+
+  /// The list of the images, changed: rows 2 and 4 have theirs apart, row 1 is null, row 3 has its own.
+  private static func images(
+    _ change: @escaping @Sendable (inout [Blob], inout ArchiveParts) -> Void
+  ) -> Maker {
+    broken({ try Golden.blobs() }) { parts in
+      let old = parts.block(parts.footer[keyPath: text])
+      let header = try BlockHeader.read(old[..<32]).header
+      let stored = Array(old[32...])
+      let prefix = try ColumnBlock.prefix(header, stored)
+      var reader = RecordReader(stored)
+      _ = try reader.take(prefix.rowsLength)
+      var (blobs, next, end): ([Blob], Int, UInt64) = ([], 0, 0)
+      for _ in 0..<(try reader.countOfRest()) {
+        let row = next + Int(try reader.varint())
+        let offset = end &+ UInt64(bitPattern: try reader.zigzag())
+        blobs.append(
+          Blob(
+            row: row, offset: offset, length: Int(try reader.varint()), size: Int(try reader.varint()),
+            checksum: try reader.integer(UInt32.self)))
+        (next, end) = (row + 1, offset + UInt64(blobs.last!.length))
+      }
+      precondition(blobs.map(\.row) == [2, 4], "\(blobs)")
+      change(&blobs, &parts)
+      var writer = RecordWriter()
+      writer.put(bytes: stored[..<prefix.rowsLength])
+      writer.put(varint: blobs.count)
+      (next, end) = (0, 0)
+      for blob in blobs {
+        writer.put(varint: blob.row - next)
+        writer.put(zigzag: Int64(bitPattern: blob.offset &- end))
+        writer.put(varint: blob.length)
+        writer.put(varint: blob.size)
+        writer.put(blob.checksum)
+        (next, end) = (blob.row + 1, blob.offset &+ UInt64(blob.length))
+      }
+      writer.put(bytes: stored[prefix.length...])
+      let made = writer.bytes
+      parts.changeBlock(text) { $1 = made }
+    }
+  }
+
+  private static let valuesApart: [(name: String, make: Maker)] = [
+    ("blob-none", images { blobs, _ in blobs = [] }),
+    ("blob-row", images { blobs, _ in blobs[1].row = 5 }),
+    ("blob-behind", images { blobs, _ in blobs[1].offset = 1 << 20 }),
+    ("blob-size", images { blobs, _ in blobs[1].size = 1032 * (blobs[1].length - 32) + 65 }),
+    ("blob-and-value", images { blobs, _ in blobs[0].row = 3 }),
+    ("blob-and-null", images { blobs, _ in blobs[0].row = 1 }),
+    ("blob-checksum", images { blobs, parts in parts.front[Int(blobs[0].offset) + 33] ^= 1 }),
+    (
+      "blob-other",
+      images { blobs, _ in
+        let checksum = blobs[0].checksum
+        blobs[0] = blobs[1]
+        (blobs[0].row, blobs[0].checksum) = (2, checksum)
+      }
+    ),
+    (
+      "blob-length",
+      images { blobs, parts in
+        let old = Array(parts.front[Int(blobs[1].offset)..<Int(blobs[1].offset) + blobs[1].length])
+        let block = ArchiveParts.changed(old) { header, _ in ArchiveParts.put(UInt32(15), 20, &header) }
+        blobs[1].offset = parts.append(block).offset
+        blobs[1].size = 15
+        blobs[1].checksum = try! BlockHeader.read(block[..<32]).checksum
+      }
+    ),
+    (
+      "blobs-of-string",
+      broken({ try Golden.blobs() }) {
+        $0.changeBlock(number) { header, stored in
+          header[6] = 1
+          stored.insert(contentsOf: [1, 0, 0, 33, 1, 0, 0, 0, 0], at: 3)
+        }
+      }
+    ),
+  ]
 
   // MARK: Sections 1 and 2
 

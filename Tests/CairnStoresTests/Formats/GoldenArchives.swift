@@ -18,9 +18,10 @@ enum Golden {
 
     init(
       _ schema: Schema, profile: ArchiveStore.Profile = .default, source: String? = nil,
-      leastFooter: Int = 1024
+      leastFooter: Int = 1024, leastBlob: Int = ArchiveBlob.leastSize
     ) throws {
       var options = ArchiveStore.Options()
+      options.leastBlob = leastBlob
       options.profile = profile
       options.leastFooter = leastFooter
       var model = ArchiveStore.Model(schema: schema)
@@ -139,6 +140,7 @@ enum Golden {
     ("metadata", { try metadata().bytes() }),
     ("compacted", { try compacted().bytes() }),
     ("copies", { try copies().bytes() }),
+    ("blobs", { try blobs().bytes() }),
     ("parts", { try parts() }),
     ("long-varints", { try longVarints() }),
     ("no-utf8", { try noUTF8() }),
@@ -166,6 +168,41 @@ enum Golden {
     making.store.metadata.userEntries = ["note": .string("saved")]
     let key = try making.keys("Note", 1)[0]
     try making.save { try $0.insert(key, ["number": .int(8)], in: one) }
+    return making
+  }
+
+  static let album = try! Schema(
+    SchemaDescription(entities: [
+      .init(
+        name: "Photo",
+        attributes: [
+          .init("name", .string), .init("image", .data, allowsExternalStorage: true),
+          .init("coded", .transformable, allowsExternalStorage: true),
+        ])
+    ]))
+
+  /// Values of 8 bytes or more are kept apart: in several parts, some of which later blocks of their columns go on with.
+  static func blobs() throws -> Making {
+    let making = try Making(album, leastBlob: 8)
+    let keys = try making.keys("Photo", 5)
+    func bytes(_ count: Int, _ first: UInt8) -> Value { .data(Data((0..<count).map { first &+ UInt8($0) })) }
+    try making.save { changes in
+      for (number, key) in keys.enumerated() {
+        try changes.insert(
+          key,
+          [
+            "name": .string("p\(number)"),
+            "image": number == 1 ? .null : bytes(4 * number, UInt8(number)),
+            "coded": .data(Data(repeating: UInt8(number), count: 100 * number)),
+          ], in: album)
+      }
+    }
+    try making.save {
+      try $0.update(keys[2], ["image": bytes(9, 200)], in: album)
+      try $0.update(keys[4], ["coded": .null], in: album)
+    }
+    try making.store.compact()
+    try making.save { try $0.update(keys[3], ["image": bytes(3, 0)], in: album) }
     return making
   }
 
