@@ -89,7 +89,8 @@ struct ModelCompiler {
     return SchemaDescription.AttributeDescription(
       attribute.name, kind, isOptional: attribute.isOptional, isTransient: attribute.isTransient,
       defaultValue: defaultValue, renamingIdentifier: attribute.renamingIdentifier,
-      versionHashModifier: attribute.versionHashModifier)
+      versionHashModifier: attribute.versionHashModifier,
+      allowsExternalStorage: attribute.allowsExternalBinaryDataStorage)
   }
 
   private mutating func stored(

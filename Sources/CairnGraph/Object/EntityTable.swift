@@ -310,7 +310,8 @@ import Foundation
       quickBackedColumns.initialize(repeating: nil, count: entity.slotTypes.count)
     }
     let column = chunk.columns[slot]
-    if column.damage != nil { return nil }
+    // Values that are kept apart may fail one by one: `slotValue` says so.
+    if column.damage != nil || column.layout == .external { return nil }
     backedColumns[slot] = column
     quickBackedColumns[slot] = .passUnretained(column)
     return .passUnretained(column)

@@ -84,7 +84,7 @@ extension NSManagedObject {
     if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
     if flags.contains(.isFault), !flags.contains(.isAwaking) { fire() }
     if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
-    return chunk?.withColumn(slot) { sound($0).value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { value(in: $0) } ?? .null
   }
 
   /// As `slotValue`, but the object stays a fault if it is one.
@@ -92,7 +92,7 @@ extension NSManagedObject {
     if flags.contains(.isDraft) { return table.draftValue(slot, Int(row)) }
     if chunk == nil, !flags.contains(.isDead) { loadRow() }
     if flags.contains(.hasOverlay), let value = changes?.values[slot] { return value }
-    return chunk?.withColumn(slot) { sound($0).value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { value(in: $0) } ?? .null
   }
 
   /// The key in a to-one slot; negative for an unsaved destination. Fires the fault.
@@ -110,7 +110,14 @@ extension NSManagedObject {
   final func storedValue(_ slot: Int) -> Value {
     if flags.contains(.isDraft) { return .null }
     if chunk == nil { fire() }
-    return chunk?.withColumn(slot) { sound($0).value(Int(row)) } ?? .null
+    return chunk?.withColumn(slot) { value(in: $0) } ?? .null
+  }
+
+  /// The row's value in a column; null, and as `sound` says, where it is kept apart and can't be read.
+  private func value(in column: Column) -> Value {
+    let value = sound(column).value(Int(row))
+    if let failure = column.failure(at: Int(row)) { meet(failure) }
+    return value
   }
 
   /// The column itself. Where it stands in for one that couldn't be read, its nulls are no values: the object

@@ -93,7 +93,11 @@ struct FetchedRowView: KeyValueReadable {
       return composite.form({ column($0).value(row) }, table.keyValueForm)
     }
     switch entity.properties[key] {
-    case .attribute(let slot, _): return table.keyValueForm(column(slot).value(row), slot)
+    case .attribute(let slot, _):
+      let column = column(slot)
+      let value = column.value(row)
+      if let failure = column.failure(at: row) { context.keep(failure) }
+      return table.keyValueForm(value, slot)
     case .relationship(let relation):
       let rows = destinations(of: relation)
       return relation.isToMany ? rows : rows.first

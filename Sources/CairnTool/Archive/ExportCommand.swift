@@ -199,7 +199,7 @@ extension Cell {
     case .decimal: self = .decimal(column.decimal(row))
     case .uuid: self = .text(column.uuid(row).uuidString)
     case .string, .uri: self = .text(column.string(row))
-    case .data, .transformable: self = .data(Data(column.bytes(row)))
+    case .data, .transformable: self = .data(column.data(row))
     }
   }
 }
