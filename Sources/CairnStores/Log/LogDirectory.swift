@@ -18,7 +18,7 @@ struct LogDirectory: Sendable {
     let file: any OpenFile
     do {
       file = try fileSystem.open(path, .read)
-    } catch let error as StoreError where error.isMissing {
+    } catch let error as StoreError where error.isMissing || error.systemError == ENOTDIR {
       throw try missingManifest()
     }
     defer { try? file.close() }
@@ -73,6 +73,18 @@ struct LogDirectory: Sendable {
         file: path, remedy: LogFiles.remedy)
     }
     return contents
+  }
+
+  /// Throws unless a base is there that nothing is read of now.
+  func check(_ base: LogManifest.Base, _ manifest: LogManifest) throws {
+    let path = path(base)
+    let file = try present(path, base.length, isExact: true)
+    defer { try? file.close() }
+    let start = try file.bytes(ArchiveHeader.size, at: 0)
+    if try ArchiveFile(file: file, path: path).header(start).uuid != manifest.uuid {
+      throw StoreError(
+        .corrupt, "it belongs to another store", file: path, offset: 40, remedy: LogFiles.remedy)
+    }
   }
 
   /// Opens a segment, and checks that it is the one that the manifest names.

@@ -185,7 +185,7 @@ public enum LogFiles {
   static func removeLeftovers(_ directory: LogDirectory, _ manifest: LogManifest) {
     let named = Set(
       manifest.bases.map { LogNames.base($0.number) } + manifest.segments.map { LogNames.segment($0.number) }
-        + [LogNames.manifest, LogNames.lock])
+        + [LogNames.manifest, LogNames.lock, LogNames.suspect])
     for name in (try? directory.fileSystem.list(directory.path)) ?? []
     where LogNames.isOwn(name) && !LogNames.isTorn(name) && !named.contains(name) {
       try? directory.fileSystem.remove(directory.path(name))

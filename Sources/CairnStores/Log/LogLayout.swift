@@ -11,6 +11,9 @@ import Foundation
 /// - `log-<number>`: a segment (`LogSegmentHeader`, then frames): the commits after a base.
 /// - `torn-<number>-<offset>`: bytes that recovery cut off the segment `log-<number>` at that offset. Of no use to the
 ///   store; kept so that nothing is destroyed, and may be removed.
+/// - `SUSPECT`: an empty file. It is there after a sync has failed: what the newest segment shows may be in the system's
+///   memory only. Whoever opens the store for writing writes that segment anew, in a file of another number, and then
+///   removes it.
 /// - `LOCK`: an empty file that whoever writes holds a lock on; while it does, a note of who it is.
 /// - `.MANIFEST.tmp-<UUID>`, `.base-<number>.tmp-<UUID>`, `.torn-….tmp-<UUID>`: replacements under way, or left by a
 ///   crash.
@@ -21,6 +24,7 @@ import Foundation
 enum LogNames {
   static let manifest = "MANIFEST"
   static let lock = "LOCK"
+  static let suspect = "SUSPECT"
 
   static func base(_ number: UInt64) -> String { "base-\(number)" }
   static func segment(_ number: UInt64) -> String { "log-\(number)" }
@@ -36,7 +40,7 @@ enum LogNames {
 
   /// Whether a file of that name may be a log's.
   static func isOwn(_ name: String) -> Bool {
-    if name == manifest || name == lock || isTorn(name) { return true }
+    if [manifest, lock, suspect].contains(name) || isTorn(name) { return true }
     if number(name, prefix: "base-") != nil || number(name, prefix: "log-") != nil { return true }
     return isTemporary(name)
   }

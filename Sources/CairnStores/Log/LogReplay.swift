@@ -20,14 +20,14 @@ struct LogEnd {
 
 /// What reading a log found.
 struct LogContents {
-  let manifest: LogManifest
+  var manifest: LogManifest
   let base: ArchiveContents
   let schema: LogSchema
   let engine: TableEngine
   let metadata: StoreMetadata
-  let end: LogEnd
+  var end: LogEnd
   /// The newest segment, open.
-  let file: any OpenFile
+  var file: any OpenFile
   /// Where reading may go on.
   let reader: LogSegmentReader
 }
@@ -62,7 +62,8 @@ struct LogReplay {
     let engine = TableEngine(
       schema: schemas.used, history: .none, clock: clock,
       beginning: ArchiveStore.beginning(archive, damage))
-    // Those before the base are only looked at: that they are there is promised to history.
+    // Those that aren't needed now are only looked at: that they are there is promised to history.
+    for other in manifest.bases where other != base { try directory.check(other, manifest) }
     for segment in manifest.segments where segment.firstSequence < base.firstSequence {
       try directory.open(segment, manifest).close()
     }

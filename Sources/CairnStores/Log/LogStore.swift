@@ -66,10 +66,12 @@ public final class LogStore: PersistentStore {
     let directory = LogDirectory(fileSystem: fileSystem, path: try fileSystem.resolve(path))
     let isReadOnly = options.isReadOnly || options.upTo != nil
     var lock: LockFile?
+    var isNew = false
     if !isReadOnly {
       try LogCreation.makeDirectory(directory)
       lock = try LogFiles.lock(directory, timeout: options.lockTimeout)
-      if try fileSystem.information(directory.path(LogNames.manifest)) == nil {
+      isNew = try fileSystem.information(directory.path(LogNames.manifest)) == nil
+      if isNew {
         try LogCreation(directory: directory, profile: options.profile, clock: clock).create(model, uuid)
       }
     }
@@ -99,33 +101,11 @@ public final class LogStore: PersistentStore {
       following = Lock(LogFollower(contents, replay: replay))
       syncer = LogSyncer(durableThrough: contents.end.sequence)
     } else {
-      let writer = try LogStore.recover(contents, directory, options)
+      let writer = try LogRecovery(directory: directory, options: options).writer(contents, isNew: isNew)
       syncer = writer.syncer
       writing = Lock(writer)
       following = Lock(nil)
     }
-  }
-
-  /// From here on files are changed: everything was read.
-  private static func recover(
-    _ contents: LogContents, _ directory: LogDirectory, _ options: Options
-  ) throws -> LogWriter {
-    if contents.manifest.readOnlyCompatible != 0 {
-      throw StoreError(
-        .unsupportedRequest, "it uses features that this program can read but not write",
-        file: directory.path, remedy: "open it for reading only")
-    }
-    var nextKeys: [Int64] = []
-    contents.engine.changeNextKeys { nextKeys = $0 }
-    let writer = try LogWriter(
-      contents, directory: directory, nextKeys: nextKeys,
-      options: .init(preallocation: options.preallocation, keySlack: options.keySlack))
-    if contents.end.tear != nil {
-      try LogFiles.keepTorn(contents, directory)
-      try writer.cut()
-    }
-    LogFiles.removeLeftovers(directory, contents.manifest)
-    return writer
   }
 
   // MARK: PersistentStore

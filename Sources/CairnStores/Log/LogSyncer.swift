@@ -19,10 +19,13 @@ final class LogSyncer: Sendable {
   }
 
   private let state: Lock<State>
+  /// Called once, when something has failed.
+  private let noteFailure: @Sendable () -> Void
 
   /// Everything up to `sequence` is taken for durable.
-  init(durableThrough sequence: UInt64) {
+  init(durableThrough sequence: UInt64, noteFailure: @escaping @Sendable () -> Void = {}) {
     state = Lock(State(file: nil, written: sequence, durable: sequence))
+    self.noteFailure = noteFailure
   }
 
   /// The sequence up to which everything is known to be on the medium.
@@ -44,7 +47,9 @@ final class LogSyncer: Sendable {
   }
 
   /// From here on everything throws.
-  func fail(_ error: any Error) { state.withLock { $0.fail(error) } }
+  func fail(_ error: any Error) {
+    if state.withLock({ $0.fail(error) }) { noteFailure() }
+  }
 
   /// Throws why nothing can be written any more.
   func requireWorking() throws { if let failure { throw failure } }
@@ -93,12 +98,10 @@ final class LogSyncer: Sendable {
 
   private func sync(_ file: (any OpenFile)?, _ target: UInt64) {
     let result = Result { try file?.sync() }
+    if case .failure(let error) = result { fail(error) }
     let waiters = state.withLock { state in
       state.isSyncing = false
-      switch result {
-      case .success: state.durable = max(state.durable, target)
-      case .failure(let error): state.fail(error)
-      }
+      if case .success = result { state.durable = max(state.durable, target) }
       defer { state.waiters = [] }
       return state.waiters
     }
@@ -107,8 +110,9 @@ final class LogSyncer: Sendable {
 }
 
 extension LogSyncer.State {
-  fileprivate mutating func fail(_ error: any Error) {
-    if failure != nil { return }
+  /// False where something had failed before.
+  fileprivate mutating func fail(_ error: any Error) -> Bool {
+    if failure != nil { return false }
     let cause = error as? StoreError
     failure = StoreError(
       .outcomeUnknown,
@@ -116,5 +120,6 @@ extension LogSyncer.State {
         + (cause?.message ?? "\(error)"), file: cause?.file,
       remedy: "close the store and open it again: it then has what the medium has",
       systemError: cause?.systemError)
+    return true
   }
 }

@@ -47,7 +47,11 @@ final class LogWriter {
     newestTime = contents.end.newestTime
     promised = nextKeys
     // What was read may be in the system's memory only, so that nothing newer may say that it is durable.
-    syncer = LogSyncer(durableThrough: manifest.segments.last!.lastSequence)
+    // Where the mark can't be made either, reopening believes what the system shows.
+    syncer = LogSyncer(durableThrough: manifest.segments.last!.lastSequence) {
+      _ = try? directory.fileSystem.open(directory.path(LogNames.suspect), .create(permissions: 0o644))
+      try? directory.fileSystem.syncDirectory(directory.path)
+    }
     syncer.use(file)
     syncer.noteWritten(lastSequence)
   }
@@ -243,10 +247,20 @@ final class LogWriter {
   static func make(_ segment: LogManifest.Segment, _ bytes: [UInt8], in directory: LogDirectory) throws
     -> any OpenFile
   {
+    try make(segment, in: directory) { try $0.write(bytes, at: 0) }
+  }
+
+  /// Makes the file of a segment, and has `fill` write what is in it. Durable when it returns; where it throws, no file
+  /// is left.
+  static func make(
+    _ segment: LogManifest.Segment, in directory: LogDirectory, _ fill: (any OpenFile) throws -> Void
+  ) throws -> any OpenFile {
     let path = directory.path(segment)
+    // What is there was left by a crash, and couldn't be removed.
+    if try directory.fileSystem.information(path) != nil { try directory.fileSystem.remove(path) }
     let file = try directory.fileSystem.open(path, .create(permissions: 0o644))
     do {
-      try file.write(bytes, at: 0)
+      try fill(file)
       try file.sync()
       try directory.fileSystem.syncDirectory(directory.path)
       return file
