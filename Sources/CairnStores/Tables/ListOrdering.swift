@@ -21,8 +21,11 @@ struct ListOrdering {
   mutating func completing(_ batch: ChangeSet.Inserts) -> [Column?] {
     var columns = batch.columns
     for (slot, described) in base.schema[batch.entity].slots.enumerated() {
-      guard case .order(let keySlot) = described.role, let owners = columns[keySlot] else { continue }
-      columns[slot] = places(batch.entity, keySlot, slot, owners, given: columns[slot])
+      guard case .order(let keySlot) = described.role else { continue }
+      // Without owners there are no places, be it said by a column of nulls or by none.
+      columns[slot] = columns[keySlot].map {
+        places(batch.entity, keySlot, slot, $0, given: columns[slot])
+      }
     }
     return columns
   }

@@ -158,6 +158,27 @@ struct TransactionCodingTests {
     #expect(try TransactionCoding.encode(changes, schema: .specimen).count < keys.count / 50)
   }
 
+  @Test("a column of nulls among inserts does what none does, also to places in lists")
+  func nullsAreNone() throws {
+    let room = try Schema.company.requireEntity(named: "Room")
+    let (dept, order) = (
+      try #require(room.slot(named: "dept")), try #require(room.slot(named: "dept.#order"))
+    )
+    let places = try [nil, EncodingSamples.column([.null], .key)].map { owners in
+      let store = MemoryStore(schema: .company)
+      var columns = [Column?](repeating: nil, count: room.slots.count)
+      columns[dept] = owners
+      columns[order] = EncodingSamples.column([.int(5)], .int64)
+      var changes = ChangeSet()
+      let key = try store.reserveKeys(1, root: room.root).lowerBound
+      changes.inserts = [.init(entity: room.id, keys: [key], columns: columns)]
+      _ = try store.commit(changes)
+      return try store.rows([RowKey(entity: room.id, id: key)], in: store.snapshot()).chunk(0).columns[order]
+        .value(0)
+    }
+    #expect(places == [.null, .null])
+  }
+
   @Test("what can't be written is refused with what is wrong", arguments: UnfitChanges.all)
   func refuses(unfit: UnfitChanges) {
     #expect(throws: StoreError(unfit.code, "")) {
