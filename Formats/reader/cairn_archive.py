@@ -1285,37 +1285,8 @@ class Archive:
                     if not chunk.deleted >> row & 1:
                         yield keys[row], versions[row], [slot[row] for slot in slots]
 
-    # Section 8
-
     def read_metadata(self):
-        at = self.footer.metadata[0]
-
-        def error(message, rule="ARC-100"):
-            return FormatError(rule, f"the metadata: {message}", at)
-
-        try:
-            document = json.loads(self.text(*self.footer.metadata, METADATA).decode("utf-8"))
-        except (ValueError, RecursionError) as problem:
-            raise error(f"they are no JSON: {problem}") from None
-        wanted = {"uuid": str, "entries": dict, "versionHashes": dict, "versionIdentifiers": list}
-        if not isinstance(document, dict) or any(
-                not isinstance(document.get(name), kind) for name, kind in wanted.items()):
-            raise error("a field is missing, or isn't of the right type")
-        if uuid_bytes(document["uuid"]) != self.uuid:
-            raise error("they are of another archive")
-        if any(data_bytes(text) is None for text in document["versionHashes"].values()) or any(
-                not isinstance(text, str) for text in document["versionIdentifiers"]):
-            raise error("a version is no hash, or has no name")
-        entries = {}
-        for name, entry in document["entries"].items():
-            if not isinstance(entry, dict) or any(
-                    not isinstance(entry.get(field), str) for field in ("type", "value")):
-                raise error("an entry isn't of the right type")
-            if not fits(entry["type"], entry["value"]):
-                raise error(f"the entry {name!r} is no {entry['type']}: {entry['value']!r}", "ARC-101")
-            entries[name] = {"type": entry["type"], "value": entry["value"]}
-        self.metadata = {name: document[name] for name in wanted}
-        self.metadata.update(entries=entries, uuid=uuid_text(self.uuid))
+        self.metadata = metadata_of(self.text(*self.footer.metadata, METADATA), self.uuid, self.footer.metadata[0])
 
     # Section 12
 
@@ -1424,6 +1395,40 @@ class Archive:
             "header": self.header, "uuid": uuid_text(self.uuid), "generation": generation,
             "fileLength": length, "footers": self.footers, "schema": self.footer.schema,
             "metadata": self.footer.metadata, "columns": blocks}
+
+
+# MARK: Metadata (archive.md, section 8)
+
+def metadata_of(text, uuid, at):
+    """The metadata that a text at an offset says, which has to name the UUID."""
+
+    def error(message, rule="ARC-100"):
+        return FormatError(rule, f"the metadata: {message}", at)
+
+    try:
+        document = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise error(f"they are no JSON: {problem}") from None
+    wanted = {"uuid": str, "entries": dict, "versionHashes": dict, "versionIdentifiers": list}
+    if not isinstance(document, dict) or any(
+            not isinstance(document.get(name), kind) for name, kind in wanted.items()):
+        raise error("a field is missing, or isn't of the right type")
+    if uuid_bytes(document["uuid"]) != uuid:
+        raise error("they are of another archive")
+    if any(data_bytes(text) is None for text in document["versionHashes"].values()) or any(
+            not isinstance(text, str) for text in document["versionIdentifiers"]):
+        raise error("a version is no hash, or has no name")
+    entries = {}
+    for name, entry in document["entries"].items():
+        if not isinstance(entry, dict) or any(
+                not isinstance(entry.get(field), str) for field in ("type", "value")):
+            raise error("an entry isn't of the right type")
+        if not fits(entry["type"], entry["value"]):
+            raise error(f"the entry {name!r} is no {entry['type']}: {entry['value']!r}", "ARC-101")
+        entries[name] = {"type": entry["type"], "value": entry["value"]}
+    metadata = {name: document[name] for name in wanted}
+    metadata.update(entries=entries, uuid=uuid_text(uuid))
+    return metadata
 
 
 # MARK: Values
