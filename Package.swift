@@ -49,8 +49,12 @@ let package = Package(
     .testTarget(
       name: "CairnModelTests", dependencies: ["CairnModel"], resources: [.copy("Resources")],
       swiftSettings: strict),
+    .executableTarget(
+      name: "StoreWriter", dependencies: ["CairnStores", "CairnModel", "CairnTesting"],
+      path: "Tests/StoreWriter", swiftSettings: strict),
     .testTarget(
-      name: "CairnStoresTests", dependencies: ["Cairn", "CairnStores", "CairnModel", "CairnTesting"],
+      name: "CairnStoresTests",
+      dependencies: ["Cairn", "CairnStores", "CairnModel", "CairnTesting", "StoreWriter"],
       swiftSettings: strict),
     .testTarget(
       name: "CairnGraphTests", dependencies: ["Cairn", "CairnGraph"], swiftSettings: strict),
