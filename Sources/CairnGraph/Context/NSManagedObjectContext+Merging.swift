@@ -130,7 +130,10 @@ final class SaveMailbox: @unchecked Sendable {
     SaveMailbox.open.withLock { $0[ObjectIdentifier(self)] = WeakMailbox(mailbox: self) }
   }
 
-  deinit {
+  deinit { close() }
+
+  /// Nothing arrives any more from now on, also while somebody else still holds the mailbox.
+  func close() {
     SaveMailbox.open.withLock { $0[ObjectIdentifier(self)] = nil }
   }
 

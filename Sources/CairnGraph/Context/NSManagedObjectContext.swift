@@ -163,6 +163,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Saves of others arrive as soon as there is a coordinator that they are made over.
   private final func openMailbox() {
     guard automaticallyMergesChangesFromParent, let coordinator else {
+      mailbox?.close()
       mailbox = nil
       return
     }
