@@ -55,6 +55,7 @@ struct Cases {
       ] + Self.predicates(data, sqlite) + ObjectCases().all(data, peer: peer, theirs)
       + ResultsCases().all(data) + FetchCases().all(data, peer: peer, theirs)
       + ArchiveCases(files: files).all(peer: peer, theirs)
+      + LogCases(files: files).all(peer: peer, theirs)
       + ArchiveSizes(files: files, folder: folder, sqlite: sqlite).all()
       + [CityNames(folder: folder).searched(sqlite, peer: peer)]
   }

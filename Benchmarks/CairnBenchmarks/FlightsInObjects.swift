@@ -31,10 +31,28 @@ struct FlightsInObjects {
   static func archive(
     _ data: FlightData, _ model: NSManagedObjectModel, at path: String, profile: String = "default"
   ) throws -> FlightsInObjects {
-    let container = NSPersistentContainer(name: "Flights", managedObjectModel: model)
     let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: path))
     description.type = CairnArchiveStoreType
     description.setOption(NSString(string: profile), forKey: CairnArchiveProfileOption)
+    return try opened(data, model, description)
+  }
+
+  /// The log at `path`, which is made where there is none.
+  static func log(
+    _ data: FlightData, _ model: NSManagedObjectModel, at path: String, durability: String = "full",
+    isReadOnly: Bool = false
+  ) throws -> FlightsInObjects {
+    let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: path))
+    description.type = CairnLogStoreType
+    description.isReadOnly = isReadOnly
+    description.setOption(NSString(string: durability), forKey: CairnDurabilityOption)
+    return try opened(data, model, description)
+  }
+
+  private static func opened(
+    _ data: FlightData, _ model: NSManagedObjectModel, _ description: NSPersistentStoreDescription
+  ) throws -> FlightsInObjects {
+    let container = NSPersistentContainer(name: "Flights", managedObjectModel: model)
     container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }

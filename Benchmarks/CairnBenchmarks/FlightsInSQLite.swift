@@ -35,7 +35,11 @@ final class FlightsInSQLite {
   func loaded(
     _ indexes: Indexes, path: String = ":memory:", isOneTransaction: Bool = false
   ) -> Database {
-    let database = Database(library, path: path)
+    loaded(indexes, into: Database(library, path: path), isOneTransaction: isOneTransaction)
+  }
+
+  /// The same into a database that is empty.
+  func loaded(_ indexes: Indexes, into database: Database, isOneTransaction: Bool) -> Database {
     database.execute(Self.schema)
     switch indexes {
     case .none: break

@@ -36,6 +36,16 @@ final class ScratchFolder {
     return size.intValue
   }
 
+  /// How many bytes this program has given the system to write so far, to whatever file.
+  static func bytesWritten() throws -> Int {
+    let text = try String(contentsOfFile: "/proc/self/io", encoding: .utf8)
+    let line = text.split(separator: "\n").first { $0.hasPrefix("wchar: ") }
+    guard let bytes = line.flatMap({ Int($0.dropFirst(7)) }) else {
+      throw BenchmarkError("no wchar in /proc/self/io")
+    }
+    return bytes
+  }
+
   /// What `gzip -6` makes of the file, by the same library.
   static func gzippedByteCount(_ path: String) throws -> Int {
     typealias Bound = @convention(c) (UInt) -> UInt

@@ -17,7 +17,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
   public final let viewContext: NSManagedObjectContext
 
   /// What `loadPersistentStores` opens. At first one description, of the URL `<name>.sqlite` in
-  /// `defaultDirectoryURL()`. While nothing stands behind `NSSQLiteStoreType`, its store is in memory.
+  /// `defaultDirectoryURL()`, which is then made. While nothing stands behind `NSSQLiteStoreType`, a log is kept there
+  /// (`CairnLogStoreType`).
   public final var persistentStoreDescriptions: [NSPersistentStoreDescription]
 
   public init(name: String, managedObjectModel model: NSManagedObjectModel) {
@@ -65,7 +66,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
   /// Where the stores of containers are unless they are told otherwise: on Linux a directory named after the
   /// executable in `$XDG_DATA_HOME`, which is `~/.local/share` unless it is set to an absolute path; on Apple's
-  /// systems one in the user's Application Support. Nothing makes the directory.
+  /// systems one in the user's Application Support. Loading a store there makes the directory.
   open class func defaultDirectoryURL() -> URL {
     #if canImport(Darwin)
       let base = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)[0]
@@ -86,6 +87,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
       if isLoaded(description) {
         block(description, nil)
       } else {
+        if description.isContainersOwn, description.type == CairnLogStoreType,
+          let directory = description.url?.deletingLastPathComponent()
+        {
+          // Where it can't be made, opening the store says why.
+          try? FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        }
         persistentStoreCoordinator.addPersistentStore(with: description) { description, failure in
           if failure == nil { self.remember(description) }
           block(description, failure)

@@ -40,16 +40,19 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
   }
 
   /// The type of the store; `NSSQLiteStoreType` unless set. Only where a container's own description is left as
-  /// it was, and nothing stands behind that type, it is `NSInMemoryStoreType`: a URL that was chosen by somebody
-  /// is meant for a file.
+  /// it was, and nothing stands behind that type, it is `CairnLogStoreType`: a URL that was chosen by somebody
+  /// is meant for the file that they say.
   public final var type: String {
     get {
       if let givenType { return givenType }
       let isRegistered = NSPersistentStoreCoordinator.registeredStoreTypes[NSSQLiteStoreType] != nil
-      return defaultURL != nil && url == defaultURL && !isRegistered ? NSInMemoryStoreType : NSSQLiteStoreType
+      return isContainersOwn && !isRegistered ? CairnLogStoreType : NSSQLiteStoreType
     }
     set { givenType = newValue }
   }
+
+  /// Whether this is a container's own description, and still leads to where the container put it.
+  final var isContainersOwn: Bool { defaultURL != nil && url == defaultURL }
 
   // MARK: Options
 

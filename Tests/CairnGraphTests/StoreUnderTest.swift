@@ -7,6 +7,7 @@ import Testing
 enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   case memory
   case archive
+  case log
 
   var testDescription: String { rawValue }
 
@@ -14,6 +15,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     switch self {
     case .memory: NSInMemoryStoreType
     case .archive: CairnArchiveStoreType
+    case .log: CairnLogStoreType
     }
   }
 
@@ -22,6 +24,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     switch self {
     case .memory: nil
     case .archive: TestFiles.unusedURL(extension: "cairn")
+    case .log: TestFiles.unusedURL(extension: "cairnlog")
     }
   }
 

@@ -151,6 +151,7 @@ final class Stack {
 
   init(_ model: NSManagedObjectModel = TestModel.make()) throws {
     container = NSPersistentContainer(name: "Test", managedObjectModel: model)
+    container.persistentStoreDescriptions[0].type = NSInMemoryStoreType
     container.persistentStoreDescriptions[0].setOption(
       NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey)
     var failure: (any Error)?

@@ -7,6 +7,7 @@ import Testing
 enum SeedStore: String, CaseIterable, CustomTestStringConvertible {
   case memory
   case archive
+  case log
 
   var testDescription: String { rawValue }
 
@@ -17,10 +18,10 @@ enum SeedStore: String, CaseIterable, CustomTestStringConvertible {
       let description = NSPersistentStoreDescription()
       description.type = NSInMemoryStoreType
       return description
-    case .archive:
+    case .archive, .log:
       let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".cairn")
       let description = NSPersistentStoreDescription(url: url)
-      description.type = CairnArchiveStoreType
+      description.type = self == .log ? CairnLogStoreType : CairnArchiveStoreType
       return description
     }
   }

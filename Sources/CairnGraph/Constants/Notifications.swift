@@ -29,7 +29,9 @@ extension Notification.Name {
   public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name(
     "NSPersistentStoreCoordinatorWillRemoveStore")
   /// After a commit, for stores that were opened with
-  /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. The object is the coordinator.
+  /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`: on the thread that has saved, and for a log that is open
+  /// for reading on a thread of Cairn's, when another process has saved. The object is the coordinator; `userInfo` has
+  /// the store's identifier under `NSStoreUUIDKey` and its URL under `NSPersistentStoreURLKey`.
   public static let NSPersistentStoreRemoteChange = Notification.Name(
     "NSPersistentStoreRemoteChangeNotification")
 }

@@ -9,6 +9,8 @@ public let NSBinaryStoreType = "Binary"
 public let NSXMLStoreType = "XML"
 /// Cairn's own: a store in one compact file, for shipping, backing up and exchanging object graphs.
 public let CairnArchiveStoreType = "CairnArchive"
+/// Cairn's own: a store for a running program, a directory in which a save is an append, and durable when it returns.
+public let CairnLogStoreType = "CairnLog"
 /// A store that lives in memory, until it is removed from its coordinator or nobody holds it any more.
 public let NSInMemoryStoreType = "InMemory"
 

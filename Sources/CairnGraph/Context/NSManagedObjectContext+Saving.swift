@@ -110,6 +110,7 @@ extension NSManagedObjectContext {
       if builder.changes.isEmpty { return (builder.keys, []) }
       do {
         let commit = try store.commit(builder.changes, of: SavedObjects(self, scope, keys: builder.keys))
+        store.tellOfCommit()
         return (builder.keys, commit.updatedRows)
       } catch let conflict as CommitConflict {
         conflicts = describe(conflict, builder, scope)

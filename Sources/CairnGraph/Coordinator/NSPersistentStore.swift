@@ -22,6 +22,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     public static let binary = StoreType(rawValue: NSBinaryStoreType)
     public static let xml = StoreType(rawValue: NSXMLStoreType)
     public static let cairnArchive = StoreType(rawValue: CairnArchiveStoreType)
+    public static let cairnLog = StoreType(rawValue: CairnLogStoreType)
   }
 
   private struct State {
@@ -34,6 +35,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   private final let state: Lock<State>
   // Set by `attach`, that is before the coordinator hands the store out.
   private final var attached: (any PersistentStore)?
+  private final var follower: StoreFollower?
   private final var typeName = ""
   /// The identifier as a UUID, kept because every object ID asks for it.
   final private(set) var uuid: UUID
@@ -216,6 +218,7 @@ extension NSPersistentStore {
     typeName = type
     self.url = url
     attached = store
+    if let store = store as? any FollowingStore, store.isFollowing { follower = StoreFollower(self, store) }
   }
 
   /// Throws 513 when the store is read-only.

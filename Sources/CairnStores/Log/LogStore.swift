@@ -270,6 +270,10 @@ public final class LogStore: PersistentStore {
 
 extension LogStore: CheckingStore {}
 
+extension LogStore: FollowingStore {
+  package var isFollowing: Bool { options.isReadOnly && options.upTo == nil }
+}
+
 extension LogStore: StoreOfTables {
   var tables: TableEngine { engine }
 }

@@ -10,21 +10,60 @@ import Testing
     NSPersistentContainer(name: "Test", managedObjectModel: TestModel.make())
   }
 
+  /// One whose stores are in a directory that isn't there yet.
+  private final class Elsewhere: NSPersistentContainer, @unchecked Sendable {
+    @TaskLocal static var directory = URL(fileURLWithPath: "/elsewhere", isDirectory: true)
+
+    override class func defaultDirectoryURL() -> URL { directory }
+  }
+
+  private func elsewhere(_ directory: URL = TestFiles.unusedURL(extension: "d")) -> NSPersistentContainer {
+    Elsewhere.$directory.withValue(directory) {
+      Elsewhere(name: "Test", managedObjectModel: TestModel.make())
+    }
+  }
+
   private func load(_ container: NSPersistentContainer) -> [(type: String, failure: NSError?)] {
     var reports: [(type: String, failure: NSError?)] = []
     container.loadPersistentStores { reports.append(($0.type, $1 as NSError?)) }
     return reports
   }
 
-  @Test func `a container loads one store in memory unless told otherwise, once`() throws {
-    let container = container()
-    #expect(load(container).map(\.type) == ["InMemory"])
+  @Test func `a container keeps one store as a log unless told otherwise, and loads it once`() throws {
+    let container = elsewhere()
+    let reports = load(container)
+    #expect(reports.map(\.type) == [CairnLogStoreType] && reports.allSatisfy { $0.failure == nil })
     let again = load(container)
-    #expect(again.map(\.type) == ["InMemory"] && again.allSatisfy { $0.failure == nil })
+    #expect(again.map(\.type) == [CairnLogStoreType] && again.allSatisfy { $0.failure == nil })
     #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
     #expect(container.viewContext.concurrencyType == .mainQueueConcurrencyType)
     #expect(container.viewContext.name == "viewContext")
     #expect(!container.viewContext.automaticallyMergesChangesFromParent)
+  }
+
+  @Test func `what a container has saved is there for the next one of that name`() throws {
+    let directory = TestFiles.unusedURL(extension: "d")
+    let first = elsewhere(directory)
+    #expect(load(first).allSatisfy { $0.failure == nil })
+    let context = first.newBackgroundContext()
+    try context.performAndWait {
+      let person = Person(context: context)
+      (person.name, person.age) = ("Ada", 36)
+      try context.save()
+    }
+    let locked = try #require(load(elsewhere(directory)).first?.failure)
+    #expect(locked.code == NSPersistentStoreOpenError, "the first one writes still")
+    #expect("\(locked)".contains("\(ProcessInfo.processInfo.processIdentifier)"))
+    for store in first.persistentStoreCoordinator.persistentStores {
+      try first.persistentStoreCoordinator.remove(store)
+    }
+    let second = elsewhere(directory)
+    #expect(load(second).allSatisfy { $0.failure == nil })
+    let reader = second.newBackgroundContext()
+    let names = try reader.performAndWait {
+      try reader.fetch(NSFetchRequest<Person>(entityName: "Person")).map(\.name)
+    }
+    #expect(names == ["Ada"])
   }
 
   @Test func `a container's own description has Core Data's defaults`() throws {
@@ -89,7 +128,7 @@ import Testing
   }
 
   @Test func `a store that is added asynchronously is reported on another thread`() async throws {
-    let container = container()
+    let container = elsewhere()
     container.persistentStoreDescriptions[0].shouldAddStoreAsynchronously = true
     let failure = await withCheckedContinuation { continuation in
       container.loadPersistentStores { continuation.resume(returning: ($1 as NSError?)?.code) }
@@ -131,14 +170,8 @@ import Testing
   }
 
   @Test func `a subclass says where its stores are`() throws {
-    final class Elsewhere: NSPersistentContainer, @unchecked Sendable {
-      override class func defaultDirectoryURL() -> URL {
-        URL(fileURLWithPath: "/elsewhere", isDirectory: true)
-      }
-    }
-    let container = Elsewhere(name: "Test", managedObjectModel: TestModel.make())
+    let container = elsewhere(URL(fileURLWithPath: "/elsewhere", isDirectory: true))
     #expect(container.persistentStoreDescriptions[0].url?.path == "/elsewhere/Test.sqlite")
-    #expect(load(container).map(\.type) == ["InMemory"])
   }
 
   #if !canImport(Darwin)
