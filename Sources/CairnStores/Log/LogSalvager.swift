@@ -126,14 +126,14 @@ package struct LogSalvager {
 
   /// The archive to begin with: the newest that opens, or, repairing, a repaired copy of it.
   private func base(
-    _ manifest: LogManifest, repairing: Bool, _ notes: inout [String]
+    _ manifest: LogManifest, repairing: Bool, _ damage: DamageLog, _ notes: inout [String]
   ) throws -> (ArchiveContents, LogManifest.Base, SalvageReport?) {
     var failure: StoreError?
     for base in manifest.bases.reversed() {
       let path = directory.path(base)
       do {
         if !repairing {
-          let contents = try directory.open(base, manifest, cacheBudget: 64 << 20, damage: DamageLog())
+          let contents = try directory.open(base, manifest, cacheBudget: 64 << 20, damage: damage)
           return (contents, base, nil)
         }
         let copy = target.path(".\(LogNames.base(base.number)).tmp-\(UUID().uuidString)")
@@ -142,7 +142,7 @@ package struct LogSalvager {
         // It stays open and has no name any more.
         let file = try directory.fileSystem.open(copy, .read)
         try directory.fileSystem.remove(copy)
-        let contents = try ArchiveFile(file: file, path: path).open(cacheBudget: 64 << 20)
+        let contents = try ArchiveFile(file: file, path: path).open(cacheBudget: 64 << 20, damage: damage)
         return (contents, base, report)
       } catch let error as StoreError where error.code == .corrupt || error.isMissing {
         notes.append("\(LogNames.base(base.number)) can't be read: \(error.message)")
@@ -156,8 +156,8 @@ package struct LogSalvager {
 
   private func save(_ manifest: LogManifest, _ notes: [String], repairing: Bool) throws -> LogSalvageReport {
     var notes = notes
-    let (archive, base, losses) = try base(manifest, repairing: repairing, &notes)
     let damage = DamageLog()
+    let (archive, base, losses) = try base(manifest, repairing: repairing, damage, &notes)
     let schemas = LogSchema(stored: archive.source.schema, used: archive.source.schema)
     let engine = TableEngine(
       schema: schemas.used, history: .none, clock: { Date() },
@@ -169,6 +169,8 @@ package struct LogSalvager {
     for segment in manifest.segments where segment.firstSequence >= base.firstSequence {
       try replay(segment, manifest, schemas, engine, &report)
     }
+    // What couldn't be read of the base was taken for nulls.
+    try damage.check(since: 0)
     let (snapshot, nextKeys, nextJoinKeys) = try engine.state()
     var metadata = archive.metadata
     if let newest = try? ArchivedMetadata.read(json: manifest.metadata, type: LogStore.traits.type) {

@@ -74,12 +74,17 @@ package final class LogTransactions {
           throw LogReplay.corrupt(error, group, directory.path(current!.segment))
         }
       case .end, .torn:
+        if manifest.segments.contains(where: {
+          $0.firstSequence == sequence && $0.firstSequence > current!.segment.firstSequence
+        }) {
+          current = nil
+          continue
+        }
         // There may be more in another segment by now, or in this one.
         let now = try directory.manifest()
         current!.reader.refresh()
         if now.serial == manifest.serial { return nil }
         manifest = now
-        if now.segments.contains(where: { $0.firstSequence == sequence }) { current = nil }
       case .damaged(let error): throw error
       }
     }
