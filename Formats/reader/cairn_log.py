@@ -28,7 +28,7 @@ LARGEST_PIECE, LARGEST_CONTENT = 1 << 20, 16 << 20
 TRANSACTION, KEYS, CLOSE, IDLE = 1, 2, 3, 4
 COMMIT, COMPRESSED, ANCILLARY = 1, 2, 4
 BLOCK_ROWS = 16384
-COST_BASE, COST_PER_BYTE = 1 << 30, 64
+COST_BASE, COST_PER_BYTE = 1 << 28, 64
 MAX = (1 << 63) - 1
 CHANGES = {4: "add", 5: "remove", 6: "replace"}
 
@@ -535,8 +535,9 @@ class Log:
     def __init__(self, files):
         self.files = files
         self.read_manifest()
-        for base in self.bases[-1:]:
-            self.state = State(self.open_base(base))
+        self.state = State(self.open_base(self.bases[-1]))
+        for base in self.bases[:-1]:
+            self.check_base(base)
         self.state.metadata = self.metadata
         self.schema = self.state.schema
         self.groups = []
@@ -639,6 +640,17 @@ class Log:
         if archive.footer.generation != base.generation:
             raise LogError("LOG-21", f"it has commit {archive.footer.generation}", base.name, 0)
         return archive
+
+    def check_base(self, base):
+        """That a base which isn't needed now is there, and is this store's."""
+        archive = object.__new__(Archive)
+        archive.data = self.file(base, True)
+        try:
+            archive.read_header()
+        except FormatError as error:
+            raise LogError("LOG-24", error.message, base.name, error.offset) from None
+        if archive.uuid != self.uuid:
+            raise LogError("LOG-21", "it belongs to another store", base.name, 40)
 
     def open_segment(self, segment):
         data = self.file(segment, segment.sealed)

@@ -22,8 +22,8 @@ package enum TransactionCoding {
   /// otherwise.
   ///
   /// The bytes may be anything. Of the changes only the form is checked, and that entities, slots and
-  /// relationships are there: keys may lead nowhere. Memory taken is bounded by a gigabyte and a multiple of
-  /// the bytes.
+  /// relationships are there: keys may lead nowhere. Memory taken is bounded by some hundred megabytes and a
+  /// multiple of the bytes.
   package static func decode(_ bytes: UnsafeRawBufferPointer, schema: Schema) throws -> ChangeSet {
     try decode(bytes, schema: schema, limits: Limits())
   }
@@ -65,7 +65,7 @@ package enum TransactionCoding {
   /// however long.
   struct Limits {
     /// What every transaction may cost.
-    var base = 1 << 30
+    var base = 1 << 28
     /// What it may cost besides for each of its bytes.
     var perByte = 64
 

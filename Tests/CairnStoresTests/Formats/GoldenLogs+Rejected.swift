@@ -82,6 +82,19 @@ extension GoldenLog {
       }
     ),
     (
+      "old-base-short",
+      { try checkpointed(.all).parts().changing { $0.files["base-1"]!.removeLast() } }
+    ),
+    (
+      "old-base-other",
+      {
+        try checkpointed(.all).parts().changing { parts in
+          parts.files["base-1"]![45] ^= 1
+          ArchiveParts.put(Checksum.crc32(parts.files["base-1"]![..<76]), 76, &parts.files["base-1"]!)
+        }
+      }
+    ),
+    (
       "base-generation",
       {
         try manifest {

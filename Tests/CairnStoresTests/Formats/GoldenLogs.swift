@@ -80,6 +80,7 @@ enum GoldenLog {
     ("history", { try checkpointed(.all).parts() }),
     ("ancillary", { try ancillary() }),
     ("leftovers", { try leftovers() }),
+    ("suspect", { try threeCommits().parts().changing { $0.files["SUSPECT"] = [] } }),
     (
       "minor-version",
       { try threeCommits().parts().changing { $0.patchManifest { ArchiveParts.put(UInt16(7), 10, &$0) } } }

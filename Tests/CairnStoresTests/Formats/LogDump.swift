@@ -30,14 +30,11 @@ struct LogDump {
     sequence = contents.end.sequence
     isTorn = contents.end.tear != nil
     state = try damage.checking {
-      try ArchiveCopy(fileSystem: files, path: "/state").write(
+      try LogDump.state(
         snapshot,
         .init(
           schema: contents.base.schema, metadata: contents.metadata, generation: number,
           nextKeys: nextKeys, nextJoinKeys: nextJoinKeys))
-      let all = String(decoding: try ArchiveDump.json(at: "/state", on: files), as: UTF8.self)
-      let times = try #/,"created":-?\d+,"saved":-?\d+/#.firstMatch(in: all)!.range
-      return all.replacingCharacters(in: times, with: "").trimmingCharacters(in: .newlines)
     }
     end =
       "{\"segment\":\(contents.manifest.segments.last!.number),\"sequence\":\(contents.end.sequence)"
@@ -51,6 +48,15 @@ struct LogDump {
       }
       return commits
     }
+  }
+
+  /// Rows as JSON, by way of an archive.
+  static func state(_ snapshot: TableSnapshot, _ identity: ArchiveCopy.Identity) throws -> String {
+    let files = SimulatedFileSystem()
+    try ArchiveCopy(fileSystem: files, path: "/state").write(snapshot, identity)
+    let all = String(decoding: try ArchiveDump.json(at: "/state", on: files), as: UTF8.self)
+    let times = try #/,"created":-?\d+,"saved":-?\d+/#.firstMatch(in: all)!.range
+    return all.replacingCharacters(in: times, with: "").trimmingCharacters(in: .newlines)
   }
 
   private static func commit(_ group: LogGroup, _ schemas: LogSchema) throws -> String {

@@ -146,25 +146,6 @@ import Testing
     #expect(try LogDump(changed(most, durable: damaged - 1)).isTorn)
   }
 
-  @Test func `recovery done twice changes nothing`() throws {  // LOG-73
-    for name in ["torn-payload", "not-acknowledged"] {
-      let parts = try GoldenLogTests.parts("recover", name)
-      let state = try LogDump(parts).withoutKeys
-      var plan = FaultEnumeration()
-      plan.statesPerCrash = 8
-      plan.faults = [.error(EIO)]
-      plan.statesPerFault = 2
-      // Whatever a crash of the recovery leaves, the next one comes to the same.
-      try plan.run(from: try parts.fileSystem(), record: 0) { files, _ in
-        try Self.open(files).close()
-      } check: { files, _, _ in
-        #expect(try LogDump(LogParts(files)).withoutKeys == state)
-        try Self.open(files).close()
-        #expect(try !LogDump(LogParts(files)).isTorn)
-      }
-    }
-  }
-
   // MARK: Writing
 
   @Test func `what a frame says to be durable was synced before`() throws {  // LOG-34
@@ -195,57 +176,6 @@ import Testing
     }
   }
 
-  @Test func `what a failed write left is cut off`() throws {  // LOG-80
-    let files = SimulatedFileSystem()
-    let store = try Self.open(files)
-    try Self.insert(store, "one")
-    let before = try LogParts(files).files["log-2"]!.count
-    files.injectFaults { $0.kind == .write ? .partial(ENOSPC) : nil }
-    #expect(throws: StoreError(.fileSystem, "")) { try Self.insert(store, "two, of which a half is written") }
-    files.injectFaults(nil)
-    #expect(try LogParts(files).files["log-2"]!.count == before)
-    try Self.insert(store, "three")
-    let dump = try LogDump(LogParts(files))
-    #expect(dump.generation == 2 && !dump.isTorn)
-  }
-
-  @Test func `nothing is written after a failed sync`() throws {  // LOG-81
-    let files = SimulatedFileSystem()
-    let store = try Self.open(files)
-    try Self.insert(store, "one")
-    files.injectFaults { $0.kind == .sync ? .error(EIO) : nil }
-    #expect(throws: StoreError(.outcomeUnknown, "")) { try Self.insert(store, "two") }
-    files.injectFaults(nil)
-    let count = files.operationCount
-    #expect(throws: StoreError(.outcomeUnknown, "")) { try Self.insert(store, "three") }
-    #expect(throws: StoreError(.outcomeUnknown, "")) { try store.compact() }
-    #expect(!files.operations[count...].contains { $0.kind.isChange })
-    try? store.close()
-    #expect(try LogDump(LogParts(files.restarted())).generation >= 1)
-  }
-
-  @Test func `a crash at any moment leaves a store that opens`() throws {  // LOG-82
-    let start = SimulatedFileSystem()
-    let first = try Self.open(start)
-    try Self.insert(first, "one")
-    try first.close()
-    var plan = FaultEnumeration()
-    plan.statesPerCrash = 30
-    plan.faults = []
-    try plan.run(from: start, record: Int64(1)) { files, acknowledged in
-      let store = try Self.open(files) { $0.history = .none }
-      defer { try? store.close() }
-      try Self.insert(store, "two")
-      acknowledged = 2
-      try store.compact()
-      try Self.insert(store, "three")
-      acknowledged = 3
-      try store.compact()
-    } check: { files, acknowledged, _ in
-      let dump = try LogDump(LogParts(files))
-      #expect((acknowledged...acknowledged + 1).contains(dump.generation))
-    }
-  }
 }
 
 /// What comes of each place that is changed, with equal neighbours on one line.
@@ -275,9 +205,4 @@ extension [UInt8] {
     copy[place] ^= bits
     return copy
   }
-}
-
-extension LogDump {
-  /// Opening for writing and closing makes the next keys exact.
-  fileprivate var withoutKeys: String { state.replacing(#/"nextKey":\d+/#, with: "") }
 }
