@@ -9,6 +9,7 @@ struct Arguments: Equatable {
     case predicate(PredicateCommand)
     case fetch(FetchCommand)
     case archive(ArchiveCommand)
+    case log(LogCommand)
   }
 
   let action: Action
@@ -26,6 +27,7 @@ struct Arguments: Equatable {
     case "predicate":
       action = try PredicateCommand(parsing: words).map { .predicate($0) } ?? .print(PredicateCommand.help)
     case "fetch": action = try FetchCommand(parsing: words).map { .fetch($0) } ?? .print(FetchCommand.help)
+    case "log": action = try LogCommand(parsing: words).map { .log($0) } ?? .print(LogCommand.help)
     case let word? where ArchiveCommand.names.contains(word):
       action =
         try ArchiveCommand(word, parsing: words).map { .archive($0) } ?? .print(ArchiveHelp.text(word))
@@ -47,6 +49,7 @@ struct Arguments: Equatable {
     case "model": return .print(ModelCommand.help)
     case "predicate": return .print(PredicateCommand.help)
     case "fetch": return .print(FetchCommand.help)
+    case "log": return .print(LogCommand.help)
     case _ where ArchiveCommand.names.contains(command): return .print(ArchiveHelp.text(command))
     default: throw UsageError("there is no command \"\(command)\"", help: Help.tool)
     }
@@ -104,39 +107,41 @@ enum Help {
            cairn predicate 'FORMAT' [--on JSON] …
            cairn fetch INPUT… [--model FILE] [--entity NAME] [--predicate FORMAT] …
            cairn pack INPUT… OUT [--model FILE] [--profile fastest|default|smallest] …
-           cairn info|verify|compact FILE …
-           cairn export FILE [--entity NAME] [--format csv|json] [--to DIR]
-           cairn salvage FILE NEW …
+           cairn info|verify|compact STORE …
+           cairn log STORE [--follow] …
+           cairn export STORE [--entity NAME] [--format csv|json] [--to DIR]
+           cairn salvage STORE NEW …
            cairn convert IN OUT …
            cairn --help | --version
 
     commands:
-      tour        builds a graph of 27,004 flights and shows what Cairn does with it
+      tour        opens an archive of 336,776 flights and shows what Cairn does with it
       model       shows, checks, compares and converts Core Data's model files
       predicate   parses a predicate, shows its tree, and asks it of an object
-      fetch       fetches, sorts, groups and explains over CSV and JSON files, or an archive
+      fetch       fetches, sorts, groups and explains over CSV and JSON files, or a store
       pack        makes an archive of CSV and JSON files, or of another archive
-      info        shows an archive's entities, and what each column takes
-      export      writes an archive's rows as CSV or JSON
-      convert     makes an archive of a folder of tables, and the other way round
-      verify      reads all of an archive and says what is wrong with it
-      salvage     saves what is readable of a damaged archive
-      compact     writes an archive anew, without what earlier saves left in it
+      info        shows an archive's entities and what each column takes, or a log's files
+      log         shows the transactions of a log: when, who, how many rows
+      export      writes a store's rows as CSV or JSON
+      convert     makes an archive of a folder of tables or a log, and the other way round
+      verify      reads all of a store and says what is wrong with it
+      salvage     saves what is readable of a damaged store
+      compact     writes a store anew, without what earlier saves left in it
 
     `cairn COMMAND --help` says more.
 
     """
 
   static let tour = """
-    Builds a graph of New York's flights of January 2013 in memory, and shows, with the Swift line for
-    each step and the time it takes: saving, fetches across relationships, a sorted page, figures by
-    group, an edit that another context sees, and a snapshot that goes on seeing the old state.
+    Opens an archive of the flights that left New York in 2013, and shows, with the Swift line for each
+    step and the time it takes: fetches across relationships, a sorted page, figures by group, an edit
+    that another context sees, a snapshot that goes on seeing the old state, and a live list in sections.
 
     usage: cairn tour [--color always|never|auto]
 
       --color   colours: auto (the default) has them on a terminal only
 
-    It writes no files and takes a few seconds.
+    It works on a copy in the directory for temporary files, which it removes, and takes a second or two.
 
     """
 }

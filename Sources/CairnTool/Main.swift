@@ -35,6 +35,9 @@ enum CairnCommand {
     case .fetch(let command):
       let code = try command.run(Console(color: .never))
       if code != 0 { exit(code) }
+    case .log(let command):
+      let code = try command.run(Console(color: .never))
+      if code != 0 { exit(code) }
     case .archive(let command):
       let code = try command.run(Console(color: .never))
       if code != 0 { exit(code) }

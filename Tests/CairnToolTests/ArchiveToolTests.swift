@@ -68,7 +68,7 @@ import Testing
         "\(outcome.errors)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: path("")).sorted() == before)
       let both = try Tool.run(["fetch", path("library.cairn"), path("books.csv")])
-      #expect(both.exitCode == 64 && both.errors.contains("is an archive"))
+      #expect(both.exitCode == 64 && both.errors.contains("is a store"))
       let model = try Tool.run(["fetch", path("library.cairn"), "--model", path("Model.xcdatamodel")])
       #expect(model.exitCode == 64 && model.errors.contains("has its model in it"))
     }

@@ -16,7 +16,7 @@ import Testing
 
   @Test(arguments: [
     "tour", "model", "predicate", "fetch", "pack", "info", "export", "convert", "verify", "salvage",
-    "compact",
+    "compact", "log",
   ])
   func `help for a command is the command's help`(command: String) throws {
     let outcome = try run("help", command)

@@ -50,12 +50,12 @@ enum ArchiveCommand: Equatable {
       guard let words = try parsed(options, paths: 2...Int.max) else { return nil }
       self = .pack(try PackCommand(words))
     case "export":
-      guard let words = try parsed(["--entity", "--format", "--to"], paths: 1...1) else { return nil }
+      guard let words = try parsed(["--entity", "--format", "--to", "--at"], paths: 1...1) else { return nil }
       self = .export(
         ExportCommand(
           path: words.paths[0], entity: words.value("--entity"),
-          format: try words.choice("--format", ExportCommand.Format.self) ?? .csv, folder: words.value("--to")
-        ))
+          format: try words.choice("--format", ExportCommand.Format.self) ?? .csv,
+          folder: words.value("--to"), generation: try words.number("--at", from: 0)))
     default:
       guard let words = try parsed(["--format", "--profile"], paths: 2...2) else { return nil }
       self = .convert(
@@ -70,8 +70,14 @@ enum ArchiveCommand: Equatable {
     do {
       switch self {
       case .info(let path, let isJSON):
-        let summary = try ArchiveSummary(ofArchiveAt: ArchivePath.full(path))
-        try console.write(isJSON ? ArchiveListing.json(summary) : ArchiveListing.text(summary, path, console))
+        if LogFiles.isLog(at: ArchivePath.full(path)) {
+          let summary = try LogSummary(ofLogAt: ArchivePath.full(path))
+          try console.write(isJSON ? LogListing.json(summary) : LogListing.text(summary, path, console))
+        } else {
+          let summary = try ArchiveSummary(ofArchiveAt: ArchivePath.full(path))
+          try console.write(
+            isJSON ? ArchiveListing.json(summary) : ArchiveListing.text(summary, path, console))
+        }
         return 0
       case .verify(let path): return try ArchiveRepairs.verify(path, console)
       case .salvage(let path, let target, let model, let profile):
@@ -125,6 +131,11 @@ enum ArchivePath {
     let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     let type = (try? FileManager.default.attributesOfItem(atPath: url.path))?[.type] as? FileAttributeType
     return type == .typeRegular && ArchiveFiles.isArchive(url.path)
+  }
+
+  /// Whether an archive or a log store is at `path`.
+  static func isStore(_ path: String) -> Bool {
+    isArchive(path) || path != "-" && LogFiles.isLog(at: full(path))
   }
 
   /// Throws `InputError` 73 where something is there.

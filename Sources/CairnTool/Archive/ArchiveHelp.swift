@@ -6,10 +6,10 @@ enum ArchiveHelp {
   /// What a command's paths are, for messages.
   static func paths(_ command: String) -> String {
     switch command {
-    case "salvage": "the damaged archive and a path for a new one"
+    case "salvage": "the damaged store and a path for a new one"
     case "pack": "one input at least, and a path for the archive"
     case "convert": "what is converted, and a path for what it becomes"
-    default: "the path of an archive"
+    default: "the path of an archive or a log"
     }
   }
 
@@ -19,9 +19,10 @@ enum ArchiveHelp {
 
   private static let texts: [String: String] = [
     "info": """
-    Shows what an archive consists of: its entities, their rows, and the bytes of each column. Reads no row.
+    Shows what a store consists of: of an archive its entities, their rows, and the bytes of each column; of a log its
+    files. Looks at no row.
 
-    usage: cairn info FILE [--json]
+    usage: cairn info STORE [--json]
 
     Raw is what the encoded columns would take if they weren't deflated as well. Columns that follow from others are
     only as long as what the others don't tell. Dead bytes belong to earlier saves: cairn compact gives them back.
@@ -32,20 +33,21 @@ enum ArchiveHelp {
 
     """,
     "verify": """
-    Reads all of an archive, and prints everything that is wrong with it, a finding on each line.
+    Reads all of a store, and prints everything that is wrong with it, a finding on each line.
 
-    usage: cairn verify FILE
+    usage: cairn verify STORE
 
-    Checked are the header, the commit slots, the footers, the checksum and the values of every block that is in
+    Of a log these are the manifest, the bases, every frame, and that what they say can be done. Of an archive checked are the header, the commit slots, the footers, the checksum and the values of every block that is in
     use, the order of keys, and every byte between. Not checked is whether relationships lead somewhere.
 
     The exit status is 0 where nothing is wrong, 65 where something is, and 66 for a file that can't be read.
 
     """,
     "salvage": """
-    Writes a new archive with everything that is still readable of a damaged one, and says what is lost.
+    Writes a new store with everything that is still readable of a damaged one, and says what is lost: an archive of an
+    archive, a log of a log.
 
-    usage: cairn salvage FILE NEW [--model FILE] [--profile fastest|default|smallest]
+    usage: cairn salvage STORE NEW [--model FILE] [--profile fastest|default|smallest]
 
     The damaged file is only read. Values that can't be read are missing in the new archive, also where the model
     says that there has to be one; where the newest state can't be read at all, an earlier one is saved.
@@ -58,9 +60,10 @@ enum ArchiveHelp {
 
     """,
     "compact": """
-    Writes an archive anew, without what earlier saves left in it.
+    Writes an archive anew, without what earlier saves left in it; or has a log make a checkpoint, after which it needs
+    no more of what was saved before than its history keeps.
 
-    usage: cairn compact FILE [--profile fastest|default|smallest]
+    usage: cairn compact STORE [--profile fastest|default|smallest]
 
     \(profiles)
 
@@ -69,7 +72,7 @@ enum ArchiveHelp {
 
     """,
     "pack": """
-    Makes an archive of CSV or JSON files, or of another archive.
+    Makes an archive of CSV or JSON files, or of another store.
 
     usage: cairn pack INPUT… OUT [--model FILE [--version NAME]] [--profile fastest|default|smallest]
                       [--null WORD] [--rename OLD=NEW,…]
@@ -86,14 +89,16 @@ enum ArchiveHelp {
 
     """,
     "export": """
-    Writes the rows of an archive as CSV or JSON.
+    Writes the rows of a store as CSV or JSON.
 
-    usage: cairn export FILE [--entity NAME] [--format csv|json] [--to DIR]
+    usage: cairn export STORE [--entity NAME] [--format csv|json] [--to DIR] [--at COMMIT]
 
       --entity   whose rows; needn't be said where there is one entity, with --to, or with JSON, which has an
                  array for each entity otherwise
       --format   csv (the default) or json; values are exact but for dates, which have microseconds
       --to       a folder for one file an entity and the model, which cairn convert makes an archive of again
+
+      --at       of a log: the rows as they were after that commit, if history keeps it (cairn log)
 
     To-one relationships are columns like airline.carrier: a value by which the destination is found, which is
     its one attribute that is unique. What can't be said so is named on standard error. The exit status is 65 for
@@ -101,12 +106,13 @@ enum ArchiveHelp {
 
     """,
     "convert": """
-    Makes one kind of store of another: a folder of CSV or JSON files with a model becomes an archive, an archive
-    becomes such a folder, or another archive.
+    Makes one kind of store of another: a folder of CSV or JSON files with a model, an archive or a log becomes an
+    archive, a log, or such a folder.
 
     usage: cairn convert IN OUT [--format csv|json] [--profile fastest|default|smallest]
 
-    OUT is an archive where it ends in .cairn, and a folder otherwise; neither may be there yet. A folder has one
+    OUT is an archive where it ends in .cairn, a log where it ends in .cairnlog, and a folder otherwise; nothing may be
+    there yet. A folder has one
     file for each entity, called after it, and a model: Model.xcdatamodel, or any other.
 
       --format    of the files of a folder: csv (the default) or json

@@ -10,16 +10,18 @@ struct ExportCommand: Equatable {
   let format: Format
   /// For one file an entity; nil is standard output.
   let folder: String?
+  /// The commit after which a log's rows are shown; nil for the newest.
+  var generation: Int64?
 
   /// Throws `InputError`, `ModelFileError` and `StoreError`.
   func run(_ console: Console) throws {
-    guard ArchivePath.isArchive(path) else {
+    guard ArchivePath.isStore(path) else {
       // Says why: that it isn't there, or what it is instead.
       _ = try ArchiveFiles.metadata(at: ArchivePath.full(path))
-      throw InputError("\(path) is no archive")
+      throw InputError("\(path) is neither an archive nor a log store")
     }
     if let folder { try ArchivePath.requireNothing(at: folder) }
-    let input = try InputStore(archive: path)
+    let input = try InputStore(store: path, at: generation)
     let entities =
       try entity.map { [try input.entity(named: $0)] } ?? input.schema.entities.filter { !$0.isAbstract }
     if folder == nil, format == .csv, entities.count != 1 {

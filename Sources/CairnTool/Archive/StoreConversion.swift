@@ -6,6 +6,7 @@ struct StoreConversion {
   private enum Work {
     case pack(PackCommand)
     case export(ExportCommand)
+    case log(InputWords, String, ArchiveStore.Profile)
   }
 
   private let work: Work
@@ -14,23 +15,25 @@ struct StoreConversion {
   init(
     from source: String, to target: String, _ format: ExportCommand.Format, _ profile: ArchiveStore.Profile
   ) throws {
-    let isArchive = URL(fileURLWithPath: target).pathExtension == "cairn"
+    let kind = URL(fileURLWithPath: target).pathExtension
+    let isStore = ArchivePath.isStore(source)
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: source, isDirectory: &isFolder) else {
       throw InputError("\(source): there is no such file", 66)
     }
-    if isFolder.boolValue {
-      guard isArchive else {
-        throw InputError("\(source) is a folder, of which an archive is made: OUT has to end in .cairn", 64)
+    guard isStore || isFolder.boolValue else {
+      throw InputError("\(source) is neither a store nor a folder; cairn pack takes single files")
+    }
+    let input = isStore ? InputWords(inputs: [source]) : try StoreConversion.input(of: source)
+    switch kind {
+    case "cairn": work = .pack(PackCommand(input, into: target, profile))
+    case "cairnlog": work = .log(input, target, profile)
+    default:
+      guard isStore else {
+        throw InputError(
+          "\(source) is a folder, of which a store is made: OUT has to end in .cairn or .cairnlog", 64)
       }
-      work = .pack(PackCommand(try StoreConversion.input(of: source), into: target, profile))
-    } else if ArchivePath.isArchive(source) {
-      work =
-        isArchive
-        ? .pack(PackCommand(InputWords(inputs: [source]), into: target, profile))
-        : .export(ExportCommand(path: source, entity: nil, format: format, folder: target))
-    } else {
-      throw InputError("\(source) is neither an archive nor a folder; cairn pack takes single files")
+      work = .export(ExportCommand(path: source, entity: nil, format: format, folder: target))
     }
   }
 
@@ -38,7 +41,38 @@ struct StoreConversion {
     switch work {
     case .pack(let command): try command.run(console)
     case .export(let command): try command.run(console)
+    case .log(let input, let target, let profile):
+      try StoreConversion.makeLog(of: input, target, profile, console)
     }
+  }
+
+  /// Moves the rows into a new log, as a coordinator moves a store to another type.
+  private static func makeLog(
+    of words: InputWords, _ target: String, _ profile: ArchiveStore.Profile, _ console: Console
+  ) throws {
+    try ArchivePath.requireNothing(at: target)
+    let line = ProgressLine()
+    defer { line.clear() }
+    let input = try InputStore(words) { line.show($0) }
+    for warning in input.warnings {
+      line.clear()
+      Console.printError("cairn: warning: \(warning)\n")
+    }
+    let coordinator = input.container.persistentStoreCoordinator
+    guard let store = coordinator.persistentStores.first else { throw InputError("the store isn't open", 1) }
+    line.show("writing \(target)")
+    do {
+      let log = try coordinator.migratePersistentStore(
+        store, to: URL(fileURLWithPath: ArchivePath.full(target)),
+        options: [CairnArchiveProfileOption: profile.rawValue], withType: CairnLogStoreType)
+      if let log = log.store as? LogStore { try log.compact() }
+      try coordinator.remove(log)
+    } catch {
+      throw InputError("\(target) can't be written: \(error.localizedDescription)", 73)
+    }
+    line.clear()
+    let bytes = try LogSummary(ofLogAt: ArchivePath.full(target)).totalByteCount
+    try console.write("\(target): a log of \(Console.grouped(Int(bytes))) bytes\n")
   }
 
   /// The tables and the model of a folder.

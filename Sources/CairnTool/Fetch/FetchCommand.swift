@@ -26,6 +26,8 @@ struct FetchCommand: Equatable {
   var nullMark = ""
   /// Titles of columns by those in the input.
   var renamed: [String: String] = [:]
+  /// The commit after which a log store is shown; nil for the newest.
+  var generation: Int64?
 
   /// nil asks for help.
   init?(parsing words: ArraySlice<String>) throws {
@@ -58,7 +60,7 @@ struct FetchCommand: Equatable {
   private static let optionsWithValue: Set = [
     "--model", "--version", "--entity", "--predicate", "--sort", "--limit", "--offset", "--properties",
     "--group-by",
-    "--having", "--aggregate", "--format", "--null", "--rename",
+    "--having", "--aggregate", "--format", "--null", "--rename", "--at",
   ]
 
   private mutating func set(_ name: String, _ value: String) throws {
@@ -75,6 +77,7 @@ struct FetchCommand: Equatable {
     case "--having": having = value
     case "--aggregate": aggregates = try FetchCommand.list(value, name)
     case "--null": nullMark = value
+    case "--at": generation = Int64(try FetchCommand.number(value, name))
     case "--rename":
       for pair in try FetchCommand.list(value, name) {
         let sides = pair.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
@@ -144,12 +147,13 @@ struct FetchCommand: Equatable {
 
 extension FetchCommand {
   static let help = """
-    Fetches from CSV or JSON files, or an archive, as a program fetches from a store, and prints what it finds.
+    Fetches from CSV or JSON files, or a store, as a program fetches from a store, and prints what it finds.
 
     usage: cairn fetch INPUT… [--model FILE [--version NAME]] [--entity NAME] [--predicate FORMAT]
                        [--sort KEY,-KEY] [--limit N] [--offset N] [--properties LIST] [--distinct]
                        [--group-by LIST [--having FORMAT]] [--aggregate LIST]
                        [--format table|json|csv] [--explain] [--null WORD] [--rename OLD=NEW,…]
+                       [--at COMMIT]
 
     INPUT is a CSV file with a header line (.tsv: with tabs), a JSON file (an array of objects, or an object with
     one such array for each entity), either of them compressed with gzip or not, or - for standard input. Its

@@ -15,7 +15,8 @@ struct FetchInput {
     let input = try InputStore(
       InputWords(
         inputs: command.inputs, model: command.model, modelVersion: command.modelVersion,
-        entity: command.entity, nullMark: command.nullMark, renamed: command.renamed))
+        entity: command.entity, nullMark: command.nullMark, renamed: command.renamed,
+        generation: command.generation))
     container = input.container
     warnings = input.warnings
     entity = try input.entity(named: command.entity)

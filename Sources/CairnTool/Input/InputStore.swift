@@ -1,4 +1,4 @@
-// What the commands read, as a store: files of tables in memory, with a model or one that they imply, or an archive as
+// What the commands read, as a store: files of tables in memory, with a model or one that they imply, or a store as
 // it is.
 
 import Cairn
@@ -15,12 +15,14 @@ struct InputWords: Equatable {
   var nullMark = ""
   /// Titles of columns by those in the input.
   var renamed: [String: String] = [:]
+  /// The commit after which a log store is shown; nil for the newest.
+  var generation: Int64?
 }
 
 struct InputStore {
   let container: NSPersistentContainer
   let store: any PersistentStore
-  /// The tables that were read, each with the entity that it is of; none for an archive.
+  /// The tables that were read, each with the entity that it is of; none for a store.
   private(set) var tables: [(entity: SchemaEntity, records: Records)] = []
   private(set) var warnings: [String] = []
 
@@ -28,13 +30,14 @@ struct InputStore {
 
   /// Throws `InputError`, `ModelFileError` for the model's file, and the archive's `StoreError`.
   init(_ words: InputWords, progress: (String) -> Void = { _ in }) throws {
-    if let path = words.inputs.first(where: ArchivePath.isArchive) {
+    if let path = words.inputs.first(where: ArchivePath.isStore) {
       guard words.inputs.count == 1 else {
-        throw InputError("\(path) is an archive, and can't be read along with other inputs", 64)
+        throw InputError("\(path) is a store, and can't be read along with other inputs", 64)
       }
-      if words.model != nil { throw InputError("\(path) is an archive, and has its model in it", 64) }
-      try self.init(archive: path)
+      if words.model != nil { throw InputError("\(path) is a store, and has its model in it", 64) }
+      try self.init(store: path, at: words.generation)
     } else {
+      if words.generation != nil { throw InputError("--at is of a log store", 64) }
       try self.init(tables: words, progress)
     }
   }
@@ -64,17 +67,24 @@ struct InputStore {
     warnings = importer.warnings
   }
 
-  /// The archive, for reading only: nothing is read before it is asked for.
-  init(archive path: String) throws {
+  /// The archive or log, for reading only: of rows nothing is read before it is asked for. `generation` is of logs
+  /// alone: it shows the state after that commit.
+  init(store path: String, at generation: Int64? = nil) throws {
     let url = URL(fileURLWithPath: path)
-    guard let source = try ArchiveFiles.modelSource(at: url.path) else {
-      throw InputError("\(path): the archive was made without a model, and only Swift code can read it")
+    let isLog = LogFiles.isLog(at: url.path)
+    if generation != nil, !isLog { throw InputError("\(path) is an archive: --at is of a log store", 64) }
+    guard
+      let source = try isLog
+        ? LogFiles.modelSource(at: url.path) : ArchiveFiles.modelSource(at: url.path)
+    else {
+      throw InputError("\(path): the store was made without a model, and only Swift code can read it")
     }
     let model = try InputStore.model(ModelDocument(contents: Data(source.utf8), file: path))
     container = NSPersistentContainer(name: "Input", managedObjectModel: model)
     let description = NSPersistentStoreDescription(url: url)
-    description.type = CairnArchiveStoreType
+    description.type = isLog ? CairnLogStoreType : CairnArchiveStoreType
     description.isReadOnly = true
+    if let generation { description.setOption(NSNumber(value: generation), forKey: CairnGenerationOption) }
     container.persistentStoreDescriptions = [description]
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
