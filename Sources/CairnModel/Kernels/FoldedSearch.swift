@@ -22,6 +22,7 @@ struct FoldedSearch: Sendable {
   private let fallback: [Int]
   /// The place of the needle's rarest byte.
   private let anchor: Int
+  private let anchors: EightBytes.Anchor
   /// By byte.
   private let kinds: [UInt8]
   /// By byte of ASCII: what it folds to, if the needle has that; 0 otherwise, and for all other bytes.
@@ -46,6 +47,9 @@ struct FoldedSearch: Sendable {
       (frequent.firstIndex(of: needle[a]) ?? 20) < (frequent.firstIndex(of: needle[b]) ?? 20)
     }!
     anchor = rarest
+    anchors = EightBytes.Anchor(
+      needle[rarest],
+      isEitherCase: needle[rarest] >= 0x61 && letters[Int(needle[rarest] & 0xDF)] == needle[rarest])
     kinds = (0..<256).map { byte in
       if byte < 0x80 { return letters[byte] == needle[rarest] ? Kind.anchor : Kind.skipped }
       if byte < 0xC2 { return Kind.skipped }
@@ -85,14 +89,7 @@ struct FoldedSearch: Sendable {
     let count = bytes.count
     var place = 0
     while true {
-      // Nearly all bytes are skipped: four at a look.
-      while place &+ 4 <= count {
-        let look =
-          kinds[Int(start[place])] | kinds[Int(start[place &+ 1])] | kinds[Int(start[place &+ 2])]
-          | kinds[Int(start[place &+ 3])]
-        if look != 0 { break }
-        place &+= 4
-      }
+      place = EightBytes.skip(start, place, count, anchors)
       while place < count, kinds[Int(start[place])] == Kind.skipped { place &+= 1 }
       if place >= count { return false }
       let kind = kinds[Int(start[place])]
@@ -101,7 +98,7 @@ struct FoldedSearch: Sendable {
         place &+= 1
       } else if kind == Kind.mark, place == 0 || letters[Int(start[place &- 1])] == 0 {
         // The rest of a run of other scripts: no mark in it stands behind a letter.
-        place &+= 1
+        place = EightBytes.skipScripts(start, place &+ 1, count)
         while place < count, start[place] >= 0x80, kinds[Int(start[place])] != Kind.foldable { place &+= 1 }
       } else {
         switch stretch(bytes, place) {
@@ -177,5 +174,66 @@ struct FoldedSearch: Sendable {
       value = value << 6 | UInt32(bytes[place] & 0x3F)
     }
     return (value, length)
+  }
+}
+
+/// Looks at eight bytes at once for what `FoldedSearch` stops at.
+private enum EightBytes {
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+  /// A byte of ASCII to be found, be it in either case.
+  struct Anchor {
+    fileprivate let pattern: UInt64
+    fileprivate let caseBits: UInt64
+
+    init(_ byte: UInt8, isEitherCase: Bool) {
+      caseBits = isEitherCase ? ones * 0x20 : 0
+      pattern = ones * UInt64(isEitherCase ? byte | 0x20 : byte)
+    }
+  }
+
+  @inline(__always)
+  private static func load(_ start: UnsafePointer<UInt8>, _ place: Int) -> UInt64 {
+    UInt64(littleEndian: UnsafeRawPointer(start + place).loadUnaligned(as: UInt64.self))
+  }
+
+  /// The first place from `place` on that has the anchor or isn't ASCII, or one within eight bytes of the end.
+  @inline(__always)
+  static func skip(_ start: UnsafePointer<UInt8>, _ place: Int, _ count: Int, _ anchor: Anchor) -> Int {
+    var place = place
+    while place &+ 8 <= count {
+      let bytes = load(start, place)
+      let differences = (bytes | anchor.caseBits) ^ anchor.pattern
+      // The lowest of these bits is right: a difference of zero borrows from those above it only.
+      let stops = ((differences &- ones) & ~differences | bytes) & highBits
+      if stops != 0 { return place &+ stops.trailingZeroBitCount / 8 }
+      place &+= 8
+    }
+    return place
+  }
+
+  /// Goes on from `place` while there are eight bytes that aren't ASCII and none of which begins a scalar that may fold
+  /// to it (`FoldedSearch.mayBecomeASCII`).
+  @inline(__always)
+  static func skipScripts(_ start: UnsafePointer<UInt8>, _ place: Int, _ count: Int) -> Int {
+    var place = place
+    while place &+ 8 <= count {
+      let bytes = load(start, place)
+      guard bytes & highBits == highBits else { return place }
+      let low = bytes & ~highBits
+      let leads =
+        between(low, 0x42, 0x49) | between(low, 0x4D, 0x4D) | between(low, 0x61, 0x62)
+        | between(low, 0x6F, 0x6F)
+      if leads != 0 { return place }
+      place &+= 8
+    }
+    return place
+  }
+
+  /// The high bit of each byte, below 0x80 all of them, that is in a range.
+  @inline(__always)
+  private static func between(_ bytes: UInt64, _ first: UInt64, _ last: UInt64) -> UInt64 {
+    (ones &* (0x80 + last) &- bytes) & (bytes &+ ones &* (0x80 - first)) & highBits
   }
 }
