@@ -13,6 +13,9 @@ final class LogSyncer: Sendable {
     var written: UInt64
     var durable: UInt64
     var isSyncing = false
+    /// How many threads the last sync was for, and how long it took: as many will be there soon.
+    var crowd = 1
+    var duration = Duration.zero
     /// Of those who wait for the sync under way.
     var waiters: [DispatchSemaphore] = []
     var failure: StoreError?
@@ -56,51 +59,56 @@ final class LogSyncer: Sendable {
 
   /// Returns when frame `sequence` is on the medium. Throws `outcomeUnknown` where nobody can tell.
   func wait(for sequence: UInt64) throws {
-    try run { $0.durable >= sequence }
+    while true {
+      switch try state.withLock({ try $0.turn(until: sequence) }) {
+      case .done: return
+      case .wait(let semaphore): semaphore.wait()
+      case .sync(let crowd, let time):
+        gather(crowd, within: time)
+        sync()
+      }
+    }
   }
 
   /// Syncs the file whatever is known of it, once nobody else does.
   func syncNow() throws {
-    var isFirst = true
-    try run { _ in
-      defer { isFirst = false }
-      return !isFirst
-    }
-  }
-
-  private enum Turn {
-    case done
-    case wait(DispatchSemaphore)
-    case sync((any OpenFile)?, UInt64)
-  }
-
-  /// `isDone` is asked with the lock held, when nobody syncs; where it says no, this thread does.
-  private func run(until isDone: (State) -> Bool) throws {
     while true {
-      let turn = try state.withLock { state -> Turn in
-        if state.isSyncing {
-          let semaphore = DispatchSemaphore(value: 0)
-          state.waiters.append(semaphore)
-          return .wait(semaphore)
-        }
-        if let failure = state.failure { throw failure }
-        if isDone(state) { return .done }
-        state.isSyncing = true
-        return .sync(state.file, state.written)
-      }
-      switch turn {
+      switch try state.withLock({ try $0.turn(until: nil) }) {
       case .done: return
       case .wait(let semaphore): semaphore.wait()
-      case .sync(let file, let target): sync(file, target)
+      case .sync:
+        sync()
+        return try requireWorking()
       }
     }
   }
 
-  private func sync(_ file: (any OpenFile)?, _ target: UInt64) {
+  fileprivate enum Turn {
+    case done
+    case wait(DispatchSemaphore)
+    /// This thread is to sync, for so many, for whom it may wait so long.
+    case sync(for: Int, within: Duration)
+  }
+
+  fileprivate static let longestWait = Duration.milliseconds(1)
+
+  /// Lets those write first who were here the last time: they have just been woken. Without that the first of them
+  /// would sync for itself alone, and all others wait for two syncs.
+  private func gather(_ crowd: Int, within time: Duration) {
+    guard crowd > 1 else { return }
+    let end = ContinuousClock.now + time
+    while state.withLock({ $0.waiters.count + 1 < crowd }), ContinuousClock.now < end { sched_yield() }
+  }
+
+  private func sync() {
+    let (file, target) = state.withLock { ($0.file, $0.written) }
+    let start = ContinuousClock.now
     let result = Result { try file?.sync() }
     if case .failure(let error) = result { fail(error) }
     let waiters = state.withLock { state in
       state.isSyncing = false
+      state.crowd = state.waiters.count + 1
+      state.duration = ContinuousClock.now - start
       if case .success = result { state.durable = max(state.durable, target) }
       defer { state.waiters = [] }
       return state.waiters
@@ -110,6 +118,20 @@ final class LogSyncer: Sendable {
 }
 
 extension LogSyncer.State {
+  /// What a thread has to do that waits for frame `sequence`, or wants a sync of its own.
+  fileprivate mutating func turn(until sequence: UInt64?) throws -> LogSyncer.Turn {
+    // Also while others sync: theirs are later frames.
+    if let sequence, durable >= sequence { return .done }
+    if let failure { throw failure }
+    if isSyncing {
+      let semaphore = DispatchSemaphore(value: 0)
+      waiters.append(semaphore)
+      return .wait(semaphore)
+    }
+    isSyncing = true
+    return .sync(for: crowd, within: min(duration / 2, LogSyncer.longestWait))
+  }
+
   /// False where something had failed before.
   fileprivate mutating func fail(_ error: any Error) -> Bool {
     if failure != nil { return false }

@@ -226,4 +226,186 @@ import Testing
     try files.makeDirectory("/empty")
     try LogSample.open(files, at: "/empty").close()
   }
+
+  @Test func `a transaction of several frames is there as a whole or not at all`() throws {
+    let files = SimulatedFileSystem()
+    let store = try LogSample.open(files)
+    try LogSample.commit(0, store)
+    let before = try LogSample.bytes("log-2", files).count
+    let changes = try LogSample.large(4_000_000)
+    _ = try store.commit(changes)
+    let all = try LogSample.Facts(store)
+    let contents = try LogSample.contents(files)
+    let frames = try LogSample.frames(contents["log-2"]!)
+    let pieces = frames.suffix(3)
+    #expect(pieces.map { $0.flags.contains(.commit) } == [false, false, true])
+    #expect(Set(pieces.map(\.generation)) == [2] && pieces.first?.payloadLength == LogFrame.largestPiece)
+    #expect(try LogSample.Facts(LogSample.openForReading(LogSample.files(contents))) == all)
+    var offset = before
+    for piece in pieces {
+      for end in [offset + 20, offset + piece.size - 1] {
+        var damaged = contents
+        damaged["log-2"] = Array(contents["log-2"]![..<end])
+        let cut = try LogSample.files(damaged)
+        #expect(try LogSample.openForReading(cut).snapshot().generation.number == 1, "\(end)")
+        guard piece == pieces.last, end > offset + 20 else { continue }
+        let again = try LogSample.open(cut)
+        _ = try again.commit(changes)
+        try again.close()
+        #expect(try LogSample.Facts(LogSample.openForReading(cut)) == all)
+      }
+      offset += piece.size
+    }
+    // A piece that is gone isn't made up for by the pieces around it.
+    var damaged = contents
+    damaged["log-2"]!.removeSubrange(before..<before + frames[frames.count - 3].size)
+    #expect(try LogSample.openForReading(LogSample.files(damaged)).snapshot().generation.number == 1)
+  }
+
+  /// A log whose newest segment has these groups behind the first, with right checksums.
+  private static func made(_ groups: [(LogFrame.Kind, [UInt8], Int64)]) throws -> SimulatedFileSystem {
+    let files = SimulatedFileSystem()
+    let store = try LogSample.open(files)
+    try LogSample.commit(0, store)
+    var contents = try LogSample.contents(files)
+    let manifest = try LogManifest(contents["MANIFEST"]!)
+    var sequence = try #require(try LogSample.frames(contents["log-2"]!).last?.sequence)
+    for (kind, payload, generation) in groups {
+      let (bytes, count) = LogWriter.frames(
+        kind, payload, generation: generation, after: sequence, durable: sequence,
+        salt: manifest.segments[0].salt)
+      contents["log-2"]! += bytes
+      sequence += UInt64(count)
+    }
+    return try LogSample.files(contents)
+  }
+
+  private static func payload(_ changes: ChangeSet, keys: LogKeys = LogKeys()) throws -> [UInt8] {
+    let header = LogTransaction(
+      time: Date(timeIntervalSinceReferenceDate: .nan), author: "a", contextName: nil, keys: keys)
+    return try LogSchema(stored: LogSample.schema, used: LogSample.schema).encode(header, changes)
+  }
+
+  @Test func `frames that say what can't be are corrupt, whatever their checksums say`() throws {
+    let people = LogSample.people.id
+    let link = LogSample.people.relationship(named: "tags")!
+    func changes(_ body: (inout ChangeSet) throws -> Void) rethrows -> ChangeSet {
+      var changes = ChangeSet()
+      try body(&changes)
+      return changes
+    }
+    let fine = try changes {
+      try $0.update(RowKey(entity: people, id: 1), ["age": .int(5)], in: LogSample.schema)
+    }
+    let missing = try changes {
+      try $0.update(RowKey(entity: people, id: 77), ["age": .int(5)], in: LogSample.schema)
+    }
+    let gone = changes { $0.delete(RowKey(entity: people, id: 900)) }
+    let twice = try changes { try $0.insert(RowKey(entity: people, id: 1), [:], in: LogSample.schema) }
+    let unreserved = try changes {
+      try $0.insert(RowKey(entity: people, id: 1 << 40), [:], in: LogSample.schema)
+    }
+    let nowhere = changes {
+      $0.links = [
+        .init(link, of: RowKey(entity: people, id: 1), .add([RowKey(entity: LogSample.tags.id, id: 55)]))
+      ]
+    }
+    #expect(
+      try LogSample.openForReading(Self.made([(.transaction, Self.payload(fine), 2)])).snapshot().generation
+        .number == 2)
+    let wrong: [(String, (LogFrame.Kind, [UInt8], Int64))] = [
+      ("a row that isn't there", (.transaction, try Self.payload(missing), 2)),
+      ("a deleted row that isn't there", (.transaction, try Self.payload(gone), 2)),
+      ("a row that is there", (.transaction, try Self.payload(twice), 2)),
+      ("a key nobody had", (.transaction, try Self.payload(unreserved), 2)),
+      ("a link to nothing", (.transaction, try Self.payload(nowhere), 2)),
+      ("a commit too far", (.transaction, try Self.payload(fine), 3)),
+      ("the same commit again", (.transaction, try Self.payload(fine), 1)),
+      ("nothing at all", (.transaction, [], 2)),
+      ("something behind the changes", (.transaction, try Self.payload(fine) + [9], 2)),
+      ("half a transaction", (.transaction, Array(try Self.payload(fine).dropLast(2)), 2)),
+      ("keys of no root", (.keys, [1, 9, 5], 1)),
+      ("keys out of order", (.keys, [2, 1, 5, 0, 5], 1)),
+      ("no key", (.keys, [1, 0, 0], 1)),
+      ("keys that don't end", (.close, [1, 0, 5, 5], 1)),
+      ("keys of another commit", (.keys, [1, 0, 5], 4)),
+      ("an idle frame with a payload", (.idle, [1], 1)),
+    ]
+    for (what, group) in wrong {
+      let files = try Self.made([group])
+      #expect(throws: StoreError(.corrupt, ""), "\(what)") { _ = try LogSample.openForReading(files) }
+      #expect(throws: StoreError(.corrupt, ""), "\(what)") { _ = try LogSample.open(files) }
+      #expect(try !LogVerifier.findings(at: "/a", on: files).isEmpty, "\(what)")
+      // What came before it is saved.
+      #expect(try LogSalvager.salvage("/a", to: "/b", on: files).generation >= 1, "\(what)")
+    }
+  }
+
+  @Test func `frames of unknown kinds are refused, unless they may be passed over`() throws {
+    let files = try Self.made([])
+    let bytes = try LogSample.bytes("log-2", files)
+    let salt = try LogManifest(LogSample.bytes("MANIFEST", files)).segments[0].salt
+    let last = try #require(try LogSample.frames(bytes).last?.sequence)
+    for (kind, flags, isFine) in [
+      (UInt8(9), LogFrame.Flags.commit, false), (9, [.commit, .ancillary], true),
+      (0, [.commit, .ancillary], false),
+      (9, [.commit, LogFrame.Flags(rawValue: 64)], false),
+    ] {
+      var frame = LogFrame(
+        sequence: last + 1, generation: 1, durable: last, kind: .idle, flags: flags, payloadLength: 3)
+      frame.kind = kind
+      var contents = try LogSample.contents(files)
+      frame.append(payload: [1, 2, 3], salt: salt, to: &contents["log-2"]!)
+      let changed = try LogSample.files(contents)
+      if isFine {
+        let store = try LogSample.open(changed)
+        try LogSample.commit(1, store)
+        try store.close()
+        #expect(try LogSample.openForReading(changed).snapshot().generation.number == 2)
+      } else {
+        #expect(throws: StoreError(.corrupt, "")) { _ = try LogSample.openForReading(changed) }
+      }
+    }
+  }
+
+  @Test func `relationships that aren't stored don't shift the numbers in a log`() throws {
+    // The first relationship's destination isn't in the store, so files leave it out.
+    let schema = try Schema(
+      SchemaDescription(entities: [
+        .init(
+          name: "A", attributes: [.init("n", .int16)],
+          relationships: [
+            .init("lonely", to: "A"), .init("others", to: "B", inverse: "back"),
+            .init("more", to: "B", inverse: "again"),
+          ]),
+        .init(
+          name: "B", attributes: [.init("n", .int16)],
+          relationships: [
+            .init("back", to: "A", inverse: "others"), .init("again", to: "A", inverse: "more"),
+          ]),
+      ]))
+    let files = SimulatedFileSystem()
+    let store = try LogStore(
+      at: "/a", model: .init(schema: schema), options: LogSample.options, fileSystem: files)
+    var changes = ChangeSet()
+    let a = RowKey(
+      entity: schema.entities[0].id, id: try store.reserveKeys(1, root: schema.entities[0].id).lowerBound)
+    let b = RowKey(
+      entity: schema.entities[1].id, id: try store.reserveKeys(1, root: schema.entities[1].id).lowerBound)
+    try changes.insert(a, ["n": .int(1)], in: schema)
+    try changes.insert(b, ["n": .int(2)], in: schema)
+    changes.links.append(.init(schema.entities[0].relationship(named: "more")!, of: a, .add([b])))
+    _ = try store.commit(changes)
+    let stored = try LogFiles.schema(at: "/a", on: files)
+    var options = LogSample.options
+    options.isReadOnly = true
+    for (used, name) in [(schema, "with its model"), (stored, "without")] {
+      let reader = try LogStore(at: "/a", model: .init(schema: used), options: options, fileSystem: files)
+      for (relationship, count) in [("others", 0), ("more", 1)] {
+        let id = try #require(used.entities[0].relationship(named: relationship))
+        #expect(try reader.related([a], through: id, in: reader.snapshot()).keys.count == count, "\(name)")
+      }
+    }
+    #expect(stored.relationships.count <= schema.relationships.count)
+  }
 }

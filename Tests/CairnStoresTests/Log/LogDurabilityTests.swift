@@ -134,6 +134,32 @@ import Testing
     #expect(!store.syncer.hasUnsynced)
   }
 
+  @Test func `a save that is durable doesn't wait for later ones`() throws {
+    let files = WatchedSyncs()
+    let store = try LogSample.open(files)
+    let keys = try store.reserveKeys(2, root: LogSample.people.id)
+    let returned = Lock<[Int64]>([])
+    let isFirstBack = Lock<Bool?>(nil)
+    files.watch {
+      // The second has written while the first is synced, and is synced only when the first has returned.
+      if files.watchedCount == 1 { _ = wait { (try? store.snapshot().generation.number) == 2 } }
+      if files.watchedCount == 2 {
+        let isBack = wait { returned.withLock { $0 } == [1] }
+        isFirstBack.withLock { $0 = isBack }
+      }
+    }
+    for key in keys {
+      Thread.detachNewThread {
+        var changes = ChangeSet()
+        try? changes.insert(RowKey(entity: LogSample.people.id, id: key), [:], in: LogSample.schema)
+        guard let commit = try? store.commit(changes) else { return }
+        returned.withLock { $0.append(commit.generation.number) }
+      }
+    }
+    #expect(wait { returned.withLock { $0.count } == 2 })
+    #expect(isFirstBack.withLock { $0 } == true)
+  }
+
   @Test func `no key is handed out again after a reopening, after crashes neither`() throws {
     let files = SimulatedFileSystem()
     var highest: Int64 = 0

@@ -84,7 +84,7 @@ enum LogSample {
     try store.commit(try changes(step, store))
   }
 
-  /// A change of one row, of about `size` bytes that don't get shorter by deflating.
+  /// A change of one row, of about `size` bytes, which deflating takes a third of.
   static func large(_ size: Int, seed: UInt64 = 1) throws -> ChangeSet {
     var changes = ChangeSet()
     var random = SplitMix64(seed: seed)
