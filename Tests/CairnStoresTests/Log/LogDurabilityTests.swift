@@ -134,30 +134,25 @@ import Testing
     #expect(!store.syncer.hasUnsynced)
   }
 
-  @Test func `a save that is durable doesn't wait for later ones`() throws {
+  @Test func `who waits for a durable frame doesn't wait for a sync of later ones`() throws {
     let files = WatchedSyncs()
-    let store = try LogSample.open(files)
-    let keys = try store.reserveKeys(2, root: LogSample.people.id)
-    let returned = Lock<[Int64]>([])
-    let isFirstBack = Lock<Bool?>(nil)
-    files.watch {
-      // The second has written while the first is synced, and is synced only when the first has returned.
-      if files.watchedCount == 1 { _ = wait { (try? store.snapshot().generation.number) == 2 } }
-      if files.watchedCount == 2 {
-        let isBack = wait { returned.withLock { $0 } == [1] }
-        isFirstBack.withLock { $0 = isBack }
-      }
-    }
-    for key in keys {
+    let syncer = LogSyncer(durableThrough: 1)
+    syncer.use(try files.open("/file", .create(permissions: 0o644)))
+    syncer.noteWritten(2)
+    let isReleased = Lock(false)
+    files.watch { _ = wait { isReleased.withLock { $0 } } }
+    let returned = Lock<[UInt64]>([])
+    for sequence: UInt64 in [2, 1] {
       Thread.detachNewThread {
-        var changes = ChangeSet()
-        try? changes.insert(RowKey(entity: LogSample.people.id, id: key), [:], in: LogSample.schema)
-        guard let commit = try? store.commit(changes) else { return }
-        returned.withLock { $0.append(commit.generation.number) }
+        try? syncer.wait(for: sequence)
+        returned.withLock { $0.append(sequence) }
       }
+      if sequence == 2 { #expect(wait { files.watchedCount == 1 }) }
     }
-    #expect(wait { returned.withLock { $0.count } == 2 })
-    #expect(isFirstBack.withLock { $0 } == true)
+    #expect(wait { returned.withLock { $0 } == [1] })
+    isReleased.withLock { $0 = true }
+    #expect(wait { returned.withLock { $0 } == [1, 2] })
+    #expect(files.watchedCount == 1 && syncer.durable == 2)
   }
 
   @Test func `no key is handed out again after a reopening, after crashes neither`() throws {
