@@ -167,14 +167,14 @@ private struct FuzzedLog {
     return sizes
       && segments.allSatisfy { segment in
         frames(segment).allSatisfy { range in
-          var reader = RecordReader(segment[(range.lowerBound + LogFrame.headerSize)..<range.upperBound])
-          let flags = LogFrame.Flags(rawValue: segment[range.lowerBound + 33])
-          if flags.contains(.compressed) { return false }
+          var payload = Array(segment[(range.lowerBound + LogFrame.headerSize)..<range.upperBound])
+          if LogFrame.Flags(rawValue: segment[range.lowerBound + 33]).contains(.compressed) {
+            payload = LogCompression.inflate(payload) ?? []
+          }
+          var reader = RecordReader(payload)
           guard (try? LogTransaction(&reader, schema: schema)) != nil else { return true }
-          return fuzzTransaction(
-            segment[(range.lowerBound + LogFrame.headerSize + reader.offset)..<range.upperBound], schema)
-            || !isCostly(
-              segment[(range.lowerBound + LogFrame.headerSize + reader.offset)..<range.upperBound], schema)
+          let changes = payload[reader.offset...]
+          return fuzzTransaction(changes, schema) || !isCostly(changes, schema)
         }
       }
   }

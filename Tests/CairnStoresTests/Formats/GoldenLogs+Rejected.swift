@@ -169,6 +169,7 @@ extension GoldenLog {
         }
       }
     ),
+    ("sequence-far", { try ahead(0) }),
     ("promised", { try closed().changing { $0.files["log-2"]![140] ^= 1 } }),
     (
       "promised-cut",

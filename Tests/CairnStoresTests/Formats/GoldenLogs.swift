@@ -69,6 +69,7 @@ enum GoldenLog {
     ("types", { try types().closed() }),
     ("blocks", { try blocks().closed() }),
     ("ordered", { try ordered().closed() }),
+    ("ordered-stays", { try orderedStays().closed() }),
     ("many-to-many", { try manyToMany().closed() }),
     ("deleted-links", { try deletedLinks().closed() }),
     ("inheritance", { try inheritance().closed() }),
@@ -107,6 +108,7 @@ enum GoldenLog {
     ("torn-sector", { try tornSector() }),
     ("not-acknowledged", { try notAcknowledged() }),
     ("hole", { try hole() }),
+    ("sequence-beyond", { try ahead(1) }),
     (
       "garbage",
       { try threeCommits().parts().changing { $0.files["log-2"]! += [UInt8](repeating: 0xA5, count: 99) } }
@@ -298,6 +300,18 @@ enum GoldenLog {
     return making
   }
 
+  /// A row whose owner is set to what it was keeps its place, also when it is given others' places away.
+  private static func orderedStays() throws -> Making {
+    let making = try books()
+    let book = try Golden.library.requireEntity(named: "Book").id
+    try making.save {
+      try $0.update(RowKey(entity: book, id: 3), ["author": .key(1), "pages": .int(7)], in: Golden.library)
+      try $0.update(
+        RowKey(entity: book, id: 4), ["author": .key(1), "author.#order": .null], in: Golden.library)
+    }
+    return making
+  }
+
   static func manyToMany() throws -> Making {
     let making = try books()
     let tags = try making.keys("Tag", 4)
@@ -410,6 +424,21 @@ enum GoldenLog {
       let last = parts.frames("log-2").last!
       let place = parts.files["log-2"]!.count - last.count
       body(&parts.files["log-2"]!, place)
+    }
+  }
+
+  /// The last frame says that the one before it was durable, and has a sequence that is `extra` more than the
+  /// greatest that may come there; the one before is damaged.
+  static func ahead(_ extra: UInt64) throws -> LogParts {
+    try threeCommits().parts().changing { parts in
+      let frames = parts.frames("log-2")
+      let damaged = UInt64(frames.count - 1)
+      let rest = frames.suffix(2).map(\.count).reduce(0, +)
+      try parts.changeFrames {
+        ArchiveParts.put(damaged + UInt64(rest / LogFrame.headerSize) + 1 + extra, 8, &$0[frames.count - 1])
+        ArchiveParts.put(damaged, 24, &$0[frames.count - 1])
+      }
+      parts.files["log-2"]![parts.files["log-2"]!.count - frames.last!.count - 1] ^= 1
     }
   }
 

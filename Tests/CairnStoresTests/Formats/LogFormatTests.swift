@@ -124,28 +124,6 @@ import Testing
     #expect(try String(decoding: Data(contentsOf: url), as: UTF8.self) == table.text)
   }
 
-  @Test func `a frame with a sequence that can't come is no proof`() throws {  // LOG-71
-    let parts = try GoldenLogTests.parts("accept", "not-closed")
-    let count = parts.frames("log-2").count
-    func changed(_ sequence: UInt64, durable: UInt64) throws -> LogParts {
-      var parts = parts
-      try parts.changeFrames { frames in
-        ArchiveParts.put(sequence, 8, &frames[count - 1])
-        ArchiveParts.put(durable, 24, &frames[count - 1])
-      }
-      let last = parts.frames("log-2")[count - 1]
-      // The frame before it is damaged.
-      parts.files["log-2"]![parts.files["log-2"]!.count - last.count - 1] ^= 1
-      return parts
-    }
-    let damaged = UInt64(count - 1)
-    let rest = parts.frames("log-2").suffix(2).map(\.count).reduce(0, +)
-    let most = damaged + UInt64(rest / LogFrame.headerSize) + 1
-    #expect(throws: StoreError(.corrupt, "")) { try LogDump(changed(most, durable: damaged)) }
-    #expect(try LogDump(changed(most + 1, durable: damaged)).isTorn)
-    #expect(try LogDump(changed(most, durable: damaged - 1)).isTorn)
-  }
-
   // MARK: Writing
 
   @Test func `what a frame says to be durable was synced before`() throws {  // LOG-34
