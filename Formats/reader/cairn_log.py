@@ -88,6 +88,15 @@ class Group:
         self.payload = payload
 
 
+class BlockPayload(Payload):
+    """A payload in which no texts grow out of their fronts (LOG-55)."""
+
+    def list(self, n, form, is_inner=False):
+        if form == 3:
+            raise self.source.error("LOG-55", "a list of common fronts")
+        return super().list(n, form, is_inner)
+
+
 class Changes:
     """What a transaction says (sections 5 and 6)."""
 
@@ -231,7 +240,7 @@ class Changes:
                     if not stored or raw > 1032 * len(stored) + 64:
                         raise FormatError("ENC-3", f"{len(stored)} bytes can't inflate to {raw}", source.at + place)
                     stored = inflate(stored, raw, source.at + place)
-                column += Payload(Bytes(stored, source.at + place, True), kind, count).values()
+                column += BlockPayload(Bytes(stored, source.at + place, True), kind, count).values()
             columns.append(column)
         last = 0
         for key in columns[0]:

@@ -130,7 +130,7 @@ package final class ColumnDecoder {
     case .decimal: return try DecimalReader(reader: reader).read(assembly, from: &source)
     case .uuid: return try UUIDReader(reader: reader).read(assembly, from: &source)
     case .string, .uri, .data, .transformable:
-      return try TextReader(reader: reader).read(assembly, from: &source)
+      return try TextReader(reader: reader, allowsFronts: limits.allowsFronts).read(assembly, from: &source)
     }
   }
 }

@@ -33,8 +33,13 @@ package struct EncodedBlock: Equatable, Sendable {
 package struct DecodingLimits: Sendable {
   /// The longest payload after inflating.
   package var rawLength: Int
+  /// Whether texts may grow out of their common fronts, to 64 times what they take in the payload.
+  package var allowsFronts: Bool
   /// The most rows that a block may have, all parts together. A dictionary's codes are 16 bits wide.
   package static let rows = 65_535
 
-  package init(rawLength: Int = 1 << 30) { self.rawLength = rawLength }
+  package init(rawLength: Int = 1 << 30, allowsFronts: Bool = true) {
+    self.rawLength = rawLength
+    self.allowsFronts = allowsFronts
+  }
 }

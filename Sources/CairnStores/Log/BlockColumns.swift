@@ -101,11 +101,12 @@ struct BlockColumns: @unchecked Sendable {
         return Column.joining(parts, type: type)
       }
     }
-    let first = ColumnDecoder()
+    let limits = DecodingLimits(allowsFronts: false)
+    let first = ColumnDecoder(limits: limits)
     let results =
       rowCount < BlockColumns.leastShared
       ? (0...slots.count).map { read($0, first) }
-      : SharedWork.results(slots.count + 1, workers: (first, ColumnDecoder()), read)
+      : SharedWork.results(slots.count + 1, workers: (first, ColumnDecoder(limits: limits)), read)
     let columns = try results.map { try $0.get() }
     return (try keys(columns[0]), Array(columns[1...]))
   }

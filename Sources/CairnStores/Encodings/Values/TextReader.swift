@@ -5,6 +5,7 @@ import Foundation
 
 struct TextReader {
   let reader: IntegerReader
+  var allowsFronts = true
 
   /// How many bytes a list of entries with common fronts may have, given the length of what it is made of.
   static func expansionLimit(_ byteCount: Int) -> Int { 64 * byteCount + 65_536 }
@@ -38,7 +39,7 @@ struct TextReader {
     switch TextForm(rawValue: byte) {
     case .lengths: return try readLengths(n, room: room, from: &source)
     case .separated: return try readSeparated(n, room: room, from: &source)
-    case .fronts where !isInner: return try readFronts(n, room: room, from: &source)
+    case .fronts where !isInner && allowsFronts: return try readFronts(n, room: room, from: &source)
     case .items where !isInner: return try readItems(n, room: room, from: &source)
     default: throw PayloadError(what: "a list has no form \(byte) here", byteOffset: source.offset - 1)
     }
