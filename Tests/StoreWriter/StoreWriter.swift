@@ -22,6 +22,9 @@ enum StoreWriter {
     case "archive":
       let store = try ArchiveStore(at: path, model: .init(schema: NumberedCommits.schema))
       return Opened(store: store, tidy: store.compact)
+    case "log":
+      let store = try LogStore(at: path, model: .init(schema: NumberedCommits.schema))
+      return Opened(store: store, tidy: store.compact)
     default:
       throw StoreError(.unsupportedRequest, "there is no store \"\(kind)\"")
     }

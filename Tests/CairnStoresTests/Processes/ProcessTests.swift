@@ -12,6 +12,7 @@ import Testing
   /// A store in files, as a second process opens it by this name (Tests/StoreWriter).
   enum FileStore: String, CaseIterable, CustomTestStringConvertible {
     case archive
+    case log
 
     var testDescription: String { rawValue }
 
@@ -21,6 +22,10 @@ import Testing
         var options = ArchiveStore.Options()
         options.isReadOnly = isReadOnly
         return try ArchiveStore(at: path, model: .init(schema: NumberedCommits.schema), options: options)
+      case .log:
+        var options = LogStore.Options()
+        options.isReadOnly = isReadOnly
+        return try LogStore(at: path, model: .init(schema: NumberedCommits.schema), options: options)
       }
     }
 
@@ -28,6 +33,7 @@ import Testing
     func findings(_ path: String) throws -> [StoreError] {
       switch self {
       case .archive: try ArchiveVerifier.findings(at: path)
+      case .log: try LogVerifier.findings(at: path)
       }
     }
 
@@ -35,6 +41,7 @@ import Testing
     func isOwnFile(_ name: String) -> Bool {
       switch self {
       case .archive: name == "store" || name == ".store.lock"
+      case .log: name == "store"
       }
     }
   }
