@@ -61,8 +61,12 @@ extension LogStore {
       }
     } catch {
       // The manifest may name it where nobody knows which one is there.
-      if syncer.failure == nil { try? directory.fileSystem.remove(path) }
-      throw error
+      guard syncer.failure == nil else { throw error }
+      try? directory.fileSystem.remove(path)
+      // That the base may not last is no harm: nothing names it.
+      guard let error = error as? StoreError, error.code == .outcomeUnknown else { throw error }
+      throw StoreError(
+        .fileSystem, error.message, file: error.file, remedy: error.remedy, systemError: error.systemError)
     }
   }
 

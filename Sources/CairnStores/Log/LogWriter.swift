@@ -201,7 +201,9 @@ final class LogWriter {
       uuid: manifest.uuid, number: manifest.freeNumber, after: lastSequence, generation: generation, promises)
     changed.segments.append(segment)
     let made = try LogWriter.make(segment, bytes, in: directory)
+    let madeIdentity: FileInformation
     do {
+      madeIdentity = try made.information()
       try replace(changed)
     } catch {
       // Where the manifest may name it, it stays.
@@ -211,7 +213,7 @@ final class LogWriter {
       }
       throw error
     }
-    identity = try made.information()
+    identity = madeIdentity
     let sealed = file
     file = made
     syncer.use(made)
