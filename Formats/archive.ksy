@@ -50,8 +50,8 @@ types:
       - id: incompatible
         type: u8
         valid:
-          max: 1
-        doc: Bit 0, values may be kept apart.
+          max: 3
+        doc: Bit 0, values may be kept apart; bit 1, texts may be items of others.
         doc-ref: ARC-5
       - id: uuid
         size: 16

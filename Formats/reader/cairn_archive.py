@@ -22,7 +22,7 @@ HEADER_SIZE, SLOT_SIZE, TRAILER_SIZE, BLOCK_HEADER_SIZE = 80, 64, 64, 32
 SLOTS = (80, 144)
 FIRST_BLOCK = 208
 SCHEMA, METADATA, COLUMN, FOOTER, BLOB = 1, 2, 3, 4, 5
-BLOBS = 1  # an incompatible feature
+BLOBS, ITEMS = 1, 2  # incompatible features
 VERSIONS, KEYS = 0xFFFE, 0xFFFF
 MAX_TEXT = 1 << 26
 MAX_RAW = 1 << 30
@@ -219,14 +219,19 @@ class Payload:
                 raise source.error("ENC-71", f"no sum is {number}")
         elif kind in (4, 5):
             number = source.count(2, (1 << 63) - 1, "ENC-71")
+        elif kind == 6:
+            number = source.u8()
         elif kind not in (1, 2):
             raise source.error("ENC-71", f"no relation is {kind}")
-        wanted = {3: 1 if number == 1 else 2, 4: 1, 5: 1}.get(kind, len(slots))
-        if len(slots) != wanted or self.kind not in RANGES and (self.kind not in FLOATING or kind > 2):
+        wanted = {3: 1 if number == 1 else 2, 4: 1, 5: 1, 6: 1}.get(kind, len(slots))
+        fits = self.kind in TEXTS if kind == 6 else self.kind in RANGES or self.kind in FLOATING and kind <= 2
+        if len(slots) != wanted or not fits:
             raise source.error("ENC-71", "a relation of other types or numbers of slots")
         others = [self.sources(slot) for slot in slots]
         for other, _ in others:
-            if other not in RANGES and (kind > 2 or other in ("decimal", "uuid")):
+            fits = other in TEXTS if kind == 6 else (
+                other in RANGES or kind <= 2 and other not in ("decimal", "uuid"))
+            if not fits:
                 raise source.error("ENC-71", f"{self.kind} doesn't follow from {other}")
         form = source.u8()
         if form == 5:
@@ -247,6 +252,10 @@ class Payload:
         for other, values in others:
             null = b"" if other in TEXTS else 0
             columns.append([null if values[row] is None else values[row] for row in rows])
+        if kind == 6:
+            found = self.item_of(columns[0], number) if count else []
+            self.end()
+            return spread(found, nulls)
         if kind == 1:
             found = self.last_of_key(list(zip(*columns)))
         elif kind == 2:
@@ -260,6 +269,23 @@ class Payload:
             found = self.patterns(found, is_whole)
         self.end()
         return spread(found, nulls)
+
+    def item_of(self, texts, joint):
+        """Items of the texts, or what is listed instead (ENC-80)."""
+        source = self.source
+        numbers = self.stream(len(texts))
+        zeros = numbers.count(0)
+        listed = iter(self.list(zeros, source.u8()) if zeros else [])
+        found, total = [], 0
+        for text, number in zip(texts, numbers):
+            items = bytes(text).split(bytes([joint]))
+            if not 0 <= number <= len(items):
+                raise source.error("ENC-80", f"there is no item {number}")
+            found.append(items[number - 1] if number else bytes(next(listed)))
+            total += len(found[-1])
+            if total > 64 * self.length + 1024 * len(texts) + 65536:
+                raise source.error("ENC-81", "items grow too long")
+        return found
 
     def last_of_key(self, keys):
         met = [bool(earlier) for earlier in self.meetings(keys)]
@@ -870,8 +896,9 @@ class Archive:
             raise FormatError("ARC-3", f"version {major} of the format isn't known", 8)
         if size != HEADER_SIZE or any(header[64:76]):
             raise FormatError("ARC-4", "the header has another size, or isn't zero where it has to be", 12)
-        if incompatible & ~BLOBS:
-            raise FormatError("ARC-5", f"features {incompatible & ~BLOBS:#x} aren't known", 32)
+        unknown = incompatible & ~(BLOBS | ITEMS)
+        if unknown:
+            raise FormatError("ARC-5", f"features {unknown:#x} aren't known", 32)
         self.has_blobs = bool(incompatible & BLOBS)
         self.header = {
             "major": major, "minor": minor, "compatible": compatible, "compatibleForReading": for_reading,

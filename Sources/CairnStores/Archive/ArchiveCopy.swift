@@ -33,10 +33,12 @@ struct ArchiveCopy {
       let uuid = identity.metadata.uuid
       let now = clock().millisecondsSince1970
       let sink = ReplacementSink(replacement)
-      let hasBlobs = ArchiveTables.mayHaveBlobs(snapshot.schema)
+      var header = ArchiveHeader(uuid: uuid, created: now)
+      if ArchiveTables.mayHaveBlobs(snapshot.schema) { header.incompatible |= ArchiveHeader.Feature.blobs }
       let source = ArchiveSource(
-        file: nil, path: path, uuid: uuid, schema: snapshot.schema, cacheBudget: 0, hasBlobs: hasBlobs)
-      try sink.append(ArchiveHeader(uuid: uuid, created: now, hasBlobs: hasBlobs).bytes)
+        file: nil, path: path, uuid: uuid, schema: snapshot.schema, cacheBudget: 0,
+        features: header.incompatible | ArchiveHeader.Feature.items)
+      try sink.append(header.bytes)
       try sink.append([UInt8](repeating: 0, count: Int(CommitSlot.end) - ArchiveHeader.size))
       let schemaText = try TextBlock.encode(.schema, try identity.schema.json, level: 9)
       let metadataText = try TextBlock.encode(
@@ -68,7 +70,8 @@ struct ArchiveCopy {
         generation: UInt64(identity.generation), fileLength: sink.offset + UInt64(ArchiveTrailer.size),
         footerOffset: place.offset, footerLength: UInt32(place.length))
       try sink.append(ArchiveTrailer(slot: slot, uuid: uuid).bytes)
-      try replacement.overwrite(slot.bytes + slot.bytes, at: CommitSlot.offsets[0])
+      if encoder.usesItems { header.incompatible |= ArchiveHeader.Feature.items }
+      try replacement.overwrite(header.bytes + slot.bytes + slot.bytes, at: 0)
     }
   }
 

@@ -21,6 +21,8 @@ final class ArchiveEncoder {
   private(set) var written: [(block: ArchiveBlock, columns: [Column])] = []
   /// The columns of chunks with values that are in the file now, apart, by place of the file.
   private(set) var spread: [ObjectIdentifier: [Int: Column]] = [:]
+  /// Whether texts that are items of others were written, which the file has to say.
+  private(set) var usesItems = false
   private lazy var blobDeflater = BlockDeflater()
   /// Whether `written` is filled, for a cache.
   private let keepsColumns: Bool
@@ -185,8 +187,9 @@ final class ArchiveEncoder {
           let isApart = mayHaveBlobs(table, slot)
           return isApart ? .nothing(types[slot], item.chunk.count) : item.column(slot).first(item.chunk.count)
         }
-      })
+      }, allowingItems: source.features & ArchiveHeader.Feature.items != 0)
     relations[table] = found
+    if found.contains(where: { $0?.kind.joint != nil }) { usesItems = true }
     return found
   }
 

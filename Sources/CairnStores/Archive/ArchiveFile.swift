@@ -38,7 +38,7 @@ struct ArchiveFile {
     let newest = try newestCommit()
     let (header, slot, place) = (newest.header, newest.slot, newest.footer)
     let state = try state(
-      at: place, uuid: header.uuid, hasBlobs: header.hasBlobs, cacheBudget: cacheBudget, damage: damage)
+      at: place, uuid: header.uuid, features: header.incompatible, cacheBudget: cacheBudget, damage: damage)
     guard Int64(exactly: slot.generation) == state.index.generation else {
       throw corrupt("the footer is of commit \(state.index.generation), not \(slot.generation)", place.offset)
     }
@@ -130,7 +130,7 @@ struct ArchiveFile {
   /// The state that the footer at `place` says. `schema` stands in for one that can't be read, and `copies` has, by
   /// the offsets of footers that can't, where else each is. Throws `corrupt` and what the file system throws.
   func state(
-    at place: BlockPlace, uuid: UUID, hasBlobs: Bool, cacheBudget: Int, damage: DamageLog,
+    at place: BlockPlace, uuid: UUID, features: UInt64, cacheBudget: Int, damage: DamageLog,
     insteadOf schema: ArchivedSchema? = nil, copies: [UInt64: BlockPlace] = [:]
   ) throws -> State {
     let bare = ArchiveSource(
@@ -139,7 +139,7 @@ struct ArchiveFile {
     let schemaPlace = try rethrow(place) { try ArchiveIndex.schemaPlace(text, end: place.offset) }
     let (archived, compiled) = try self.schema(at: schemaPlace, insteadOf: schema, bare)
     let source = ArchiveSource(
-      file: file, path: path, uuid: uuid, schema: compiled, cacheBudget: cacheBudget, hasBlobs: hasBlobs,
+      file: file, path: path, uuid: uuid, schema: compiled, cacheBudget: cacheBudget, features: features,
       damage: damage)
     let (index, footers) = try index(text, place, source, copies)
     return State(source: source, schema: archived, index: index, footers: footers)

@@ -25,10 +25,10 @@ struct ArchiveHeader: Equatable {
   enum Feature {
     /// Large values may be blocks of their own.
     static let blobs: UInt64 = 1
-    static let known = blobs
+    /// Texts may be items of others.
+    static let items: UInt64 = 2
+    static let known = blobs | items
   }
-
-  var hasBlobs: Bool { incompatible & Feature.blobs != 0 }
 
   var bytes: [UInt8] {
     var writer = RecordWriter()
@@ -86,10 +86,10 @@ struct ArchiveHeader: Equatable {
     }
   }
 
-  init(uuid: UUID, created: Int64, hasBlobs: Bool = false) {
+  init(uuid: UUID, created: Int64, features: UInt64 = 0) {
     self.uuid = uuid
     self.created = created
-    incompatible = hasBlobs ? Feature.blobs : 0
+    incompatible = features
   }
 }
 

@@ -84,8 +84,8 @@ package struct ArchiveSalvager {
 
   /// What looking through the file finds.
   private struct Traces {
-    /// True where the header can't be read: then nothing that there may be is refused.
-    var hasBlobs = true
+    /// All where the header can't be read: then nothing that there may be is refused.
+    var features = ArchiveHeader.Feature.known
     /// Where footers may be, and of which commit they are.
     var footers: [(place: BlockPlace, generation: UInt64)] = []
     var uuid: UUID?
@@ -140,7 +140,7 @@ package struct ArchiveSalvager {
       let footer = traces.footers[number]
       do {
         let state = try reader.state(
-          at: footer.place, uuid: uuid, hasBlobs: traces.hasBlobs, cacheBudget: ArchiveSalvager.cacheBudget,
+          at: footer.place, uuid: uuid, features: traces.features, cacheBudget: ArchiveSalvager.cacheBudget,
           damage: DamageLog(),
           insteadOf: instead, copies: copies)
         guard state.index.generation == Int64(clamping: footer.generation) else { continue }
@@ -219,7 +219,7 @@ package struct ArchiveSalvager {
     do {
       let header = try ArchiveFile(file: file, path: path).header(start)
       traces.uuid = header.uuid
-      traces.hasBlobs = header.hasBlobs
+      traces.features = header.incompatible
     } catch let error as StoreError where error.code == .corrupt {
       traces.notes.append("the header can't be read: \(error.message)")
     }

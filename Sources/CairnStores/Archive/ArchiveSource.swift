@@ -12,8 +12,8 @@ final class ArchiveSource: Sendable {
   let path: String
   let uuid: UUID
   let schema: Schema
-  /// Whether large values may be blocks of their own in this file.
-  let hasBlobs: Bool
+  /// The incompatible ones of the file (`ArchiveHeader.Feature`).
+  let features: UInt64
   let cache: BlockCache
 
   let damage: DamageLog
@@ -22,9 +22,9 @@ final class ArchiveSource: Sendable {
 
   init(
     file: (any OpenFile)?, path: String, uuid: UUID, schema: Schema, cacheBudget: Int,
-    hasBlobs: Bool = false, damage: DamageLog = DamageLog()
+    features: UInt64 = 0, damage: DamageLog = DamageLog()
   ) {
-    self.hasBlobs = hasBlobs
+    self.features = features
     self.damage = damage
     self.file = file
     self.path = path
@@ -32,6 +32,9 @@ final class ArchiveSource: Sendable {
     self.schema = schema
     cache = BlockCache(budget: cacheBudget)
   }
+
+  /// Whether large values may be blocks of their own in this file.
+  var hasBlobs: Bool { features & ArchiveHeader.Feature.blobs != 0 }
 
   // MARK: Reading
 

@@ -82,7 +82,7 @@ package struct ArchiveVerifier {
     let place = BlockPlace(offset: slot.footerOffset, length: Int(slot.footerLength))
     let state = try noting {
       try reader.state(
-        at: place, uuid: header.uuid, hasBlobs: header.hasBlobs, cacheBudget: ArchiveVerifier.cacheBudget,
+        at: place, uuid: header.uuid, features: header.incompatible, cacheBudget: ArchiveVerifier.cacheBudget,
         damage: DamageLog())
     }
     guard let state else { return try checkRest(upTo: slot.fileLength, size, []) }

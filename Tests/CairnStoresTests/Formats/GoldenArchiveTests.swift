@@ -100,5 +100,6 @@ import Testing
     #expect(try Golden.encodings().used == Golden.allForms)
     #expect(Golden.allForms.count == 28)
     #expect(try Golden.related().used.isSuperset(of: Golden.allRelations))
+    #expect(try Golden.items().used.contains("relation 6"))
   }
 }

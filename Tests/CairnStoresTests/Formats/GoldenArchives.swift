@@ -125,6 +125,7 @@ enum Golden {
     ("types-smallest", { try allTypes(.smallest).bytes() }),
     ("encodings", { try encodings().bytes }),
     ("related", { try related().bytes }),
+    ("items", { try items().bytes }),
     ("relationships", { try books().bytes() }),
     ("inheritance", { try inheritance().bytes() }),
     ("composite", { try composite().bytes() }),
@@ -336,6 +337,42 @@ enum Golden {
       try parts.split(into: [7, 6, 6, 5], groups: [2, 1, 1])
       try parts.makeBlocksOdd(&odd, sharing: false, relating: 9)
       if odd.used.isSuperset(of: allRelations) { return (try parts.bytes(), odd.used) }
+    }
+    fatalError("no number is left")
+  }
+
+  /// Texts, some of which are items of others.
+  static func items() throws -> (bytes: [UInt8], used: Set<String>) {
+    let schema = try Schema(
+      SchemaDescription(entities: [
+        .init(
+          name: "Row",
+          attributes: [.init("s", .string), .init("t", .string), .init("u", .uri), .init("d", .data)])
+      ]))
+    let making = try Making(schema)
+    var numbers = FixedNumbers(seed: 8)
+    let keys = try making.keys("Row", 24)
+    try making.save { changes in
+      for key in keys {
+        let items = (0..<1 + numbers.below(4)).map { _ in ["x", "", "Grüße", "yy"][numbers.below(4)] }
+        let texts = [items.joined(separator: "-"), items[numbers.below(items.count)], items[0]]
+        try changes.insert(
+          key,
+          [
+            "s": numbers.below(7) == 0 ? .null : .string(texts[0]),
+            "t": numbers.below(7) == 0 ? .null : .string(texts[1]), "u": .uri(texts[2]),
+            "d": .data(Data((numbers.below(3) == 0 ? "other" : texts[1]).utf8)),
+          ], in: schema)
+      }
+    }
+    for seed in UInt64(1)... {
+      var parts = try ArchiveParts(try making.bytes())
+      var odd = OddPayload(seed: seed)
+      try parts.split(into: [7, 6, 6, 5], groups: [2, 1, 1])
+      try parts.makeBlocksOdd(&odd, sharing: false, relating: 9)
+      if odd.used.isSuperset(of: ["relation 6", "nulls 5", "texts 5"]), odd.itemCount > 20 {
+        return (try parts.bytes(), odd.used)
+      }
     }
     fatalError("no number is left")
   }

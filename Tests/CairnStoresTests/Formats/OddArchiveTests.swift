@@ -69,7 +69,8 @@ import Testing
     var numbers = FixedNumbers(seed: seed &* 7919 &+ 17)
     let schema = try schema(&numbers)
     let profile = ArchiveStore.Profile.allCases[numbers.below(3)]
-    let making = try Golden.Making(schema, profile: profile, leastFooter: 1 << 20)
+    let making = try Golden.Making(
+      schema, profile: profile, leastFooter: 1 << 20, leastBlob: numbers.below(2) == 0 ? 4 : 1 << 14)
     for _ in 0..<1 + numbers.below(4) { try change(making, &numbers) }
     if numbers.below(3) == 0 { try making.store.compact() }
     let bytes = try making.bytes()
@@ -98,7 +99,7 @@ import Testing
       var attributes: [SchemaDescription.AttributeDescription] = []
       for place in 0..<numbers.below(5) {
         let name = "e\(number)a\(place)"
-        attributes.append(.init(name, type(&numbers)))
+        attributes.append(.init(name, type(&numbers), allowsExternalStorage: place % 2 == 0))
         if numbers.below(6) == 0 {
           attributes.append(
             .init(

@@ -28,6 +28,8 @@ struct OddPayload {
   var numbers: FixedNumbers
   /// Every form that was used so far, such as "stream 7".
   private(set) var used: Set<String> = []
+  /// How many texts were told as items of others.
+  private(set) var itemCount = 0
   private var writer = RecordWriter()
 
   init(seed: UInt64) { numbers = FixedNumbers(seed: seed) }
@@ -365,6 +367,9 @@ extension OddPayload {
     let isInteger = type.integerRange != nil
     let isFloating = [.double, .date, .float].contains(type)
     let types = sources.map { $0.columns[0].type }
+    if ItemRelation.types.contains(type), types.count == 1, ItemRelation.types.contains(types[0]) {
+      return itemPayload(columns, sources[0])
+    }
     guard isInteger || isFloating, !types.contains(.decimal), !types.contains(.uuid) else { return nil }
     let allIntegers = isInteger && types.allSatisfy { $0.integerRange != nil }
     var kinds: [ColumnRelation.Kind] = [.lastOfKey, .nearLastOfKey]
@@ -411,6 +416,37 @@ extension OddPayload {
       kind.predictions(inputs[0], inputs.count > 1 ? inputs[1] : nil, values.count, into: &predictions)
       putStream(zip(values, predictions).map { $0 &- $1 })
     }
+    return writer.bytes
+  }
+
+  /// Texts as items of another's, some of them listed though they are items.
+  private mutating func itemPayload(_ columns: [Column], _ source: (slot: Int, columns: [Column])) -> [UInt8]
+  {
+    let joint = [UInt8(ascii: "a"), 0, UInt8(ascii: "-"), 0xC3][numbers.below(4)]
+    writer = RecordWriter()
+    writer.put(UInt8(16))
+    writer.put(varint: 1)
+    writer.put(varint: source.slot)
+    note("relation", 6)
+    writer.put(joint)
+    let rows = columns.flatMap { column in (0..<column.count).map { (column, $0) } }
+    let others = source.columns.flatMap { column in (0..<column.count).map { (column, $0) } }
+    putNulls(rows.map { $0.0.isNull($0.1) }, like: [others.map { $0.0.isNull($0.1) }])
+    let present = rows.indices.filter { !rows[$0].0.isNull(rows[$0].1) }
+    if present.isEmpty { return writer.bytes }
+    var found: [Int64] = []
+    var listed: [[UInt8]] = []
+    for row in present {
+      let value = Array(rows[row].0.bytes(rows[row].1))
+      let items = Array(others[row].0.bytes(others[row].1)).split(
+        separator: joint, omittingEmptySubsequences: false)
+      let number = numbers.below(5) == 0 ? nil : items.lastIndex { Array($0) == value }
+      found.append(Int64(number.map { $0 + 1 } ?? 0))
+      itemCount += number == nil ? 0 : 1
+      if number == nil { listed.append(value) }
+    }
+    putStream(found)
+    if !listed.isEmpty { putList(listed) }
     return writer.bytes
   }
 
@@ -481,6 +517,11 @@ extension ArchiveParts {
         var depths = [Int](repeating: 0, count: columns.count)
         for place in columns.indices where old.references[place].flags != 0 {
           let header = try BlockHeader.read(block(old.references[place])[..<32]).header
+          // Where values are kept apart, the list of them stays as it is, and nothing follows from the column.
+          if header.encoding == 1 {
+            depths[place] = 3
+            continue
+          }
           if !sharing {
             let part = try own(columns, place, old, header, relating, &odd, &depths)
             footer.splices[s].groups[g].references[place] = part
@@ -500,6 +541,7 @@ extension ArchiveParts {
         }
       }
     }
+    if odd.used.contains("relation 6") { self.header.incompatible |= ArchiveHeader.Feature.items }
   }
 
   /// A block of its own for a column of a group, with the parts that it uses, and the reference to it.

@@ -13,6 +13,8 @@ package struct ColumnRelation: Hashable, Sendable {
     case quotient(Int64)
     /// What that division leaves.
     case remainder(Int64)
+    /// A text that is one of the source's items, which that byte joins; others are listed.
+    case item(UInt8)
   }
 
   /// What the difference is taken to. A clock number writes 9:05 as 905, so that adding 60 to it is adding 100.
@@ -49,11 +51,14 @@ extension ColumnRelation.Kind {
     switch self {
     case .lastOfKey, .nearLastOfKey: nil
     case .sum(let sum): sum == .first ? 1 : 2
-    case .quotient, .remainder: 1
+    case .quotient, .remainder, .item: 1
     }
   }
 
   var isKeyed: Bool { self == .lastOfKey || self == .nearLastOfKey }
+
+  /// Whether it is of texts, and which byte joins their items.
+  var joint: UInt8? { if case .item(let joint) = self { joint } else { nil } }
 
   /// The byte that stands for it in a payload.
   var code: UInt8 {
@@ -63,16 +68,17 @@ extension ColumnRelation.Kind {
     case .sum: 3
     case .quotient: 4
     case .remainder: 5
+    case .item: 6
     }
   }
 
-  /// The values that are predicted, of which there are `n`; for kinds that aren't keyed.
+  /// The values that are predicted, of which there are `n`; for kinds of numbers that aren't keyed.
   func predictions(
     _ first: UnsafePointer<Int64>, _ second: UnsafePointer<Int64>?, _ n: Int,
     into out: UnsafeMutablePointer<Int64>
   ) {
     switch self {
-    case .lastOfKey, .nearLastOfKey: preconditionFailure("\(self) is predicted row by row")
+    case .lastOfKey, .nearLastOfKey, .item: preconditionFailure("\(self) is predicted row by row")
     case .quotient(let divisor): for i in 0..<n { out[i] = first[i] / divisor }
     case .remainder(let divisor): for i in 0..<n { out[i] = first[i] % divisor }
     case .sum(let sum):

@@ -5,16 +5,16 @@ import Foundation
 
 /// Finds relations by trying all that there could be: cheaply first, and the best by encoding the rows.
 package struct RelationFinder {
-  private let slots: [[Column]]
-  private let rows: [BlockRows]
+  let slots: [[Column]]
+  let rows: [BlockRows]
   private let n: Int
-  private let scratch = Scratch()
+  let scratch = Scratch()
   private let encoder = ColumnEncoder(effort: .default)
   /// What each slot takes by itself.
-  private let plainCost: [Int]
+  let plainCost: [Int]
 
   /// How many slots are looked at, as targets or as sources: with many the search would take too long.
-  private static let maxSlots = 32
+  static let maxSlots = 32
   /// Slots that take fewer bytes than this aren't worth it.
   private static let leastCost = 400
 
@@ -23,8 +23,11 @@ package struct RelationFinder {
   ///
   /// `sample` has each slot's columns for the same rows; those of one row group, since predictions start
   /// anew in each. Costs some seconds for 16,384 rows of 20 slots. The same sample gives the same relations.
-  package static func plan(_ sample: [[Column]]) -> [ColumnRelation?] {
-    RelationPlan(slots: sample.count, candidates: RelationFinder(sample).candidates()).relations
+  ///
+  /// Without `allowingItems` none of kind `item`, which not every file may use.
+  package static func plan(_ sample: [[Column]], allowingItems: Bool = true) -> [ColumnRelation?] {
+    let found = RelationFinder(sample).candidates(allowingItems: allowingItems)
+    return RelationPlan(slots: sample.count, candidates: found).relations
   }
 
   private init(_ sample: [[Column]]) {
@@ -39,7 +42,7 @@ package struct RelationFinder {
     }
   }
 
-  func candidates() -> [RelationCandidate] {
+  private func candidates(allowingItems: Bool) -> [RelationCandidate] {
     var found: [RelationCandidate] = []
     if n < 64 { return [] }
     let targets = slots.indices.filter { plainCost[$0] >= RelationFinder.leastCost }
@@ -47,6 +50,7 @@ package struct RelationFinder {
       .prefix(RelationFinder.maxSlots).sorted()
     let guesses =
       KeyedGuesses(self, targets: targets).guesses + ArithmeticGuesses(self, targets: targets).guesses
+      + (allowingItems ? ItemGuesses(self, targets: targets).guesses : [])
     for target in targets {
       for guess in guesses where guess.target == target {
         let size = encoder.encode(
@@ -65,6 +69,8 @@ package struct RelationFinder {
   }
 
   private func type(_ slot: Int) -> ValueType? { slots[slot].first?.type }
+
+  func isText(_ slot: Int) -> Bool { type(slot).map { ItemRelation.types.contains($0) } ?? false }
 
   /// A relation that may be worth measuring.
   struct Guess {

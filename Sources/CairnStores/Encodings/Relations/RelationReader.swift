@@ -28,6 +28,9 @@ struct RelationReader {
     }
     let mask = try nulls(rowCount, sources, from: &bytes)
     let assembly = ColumnAssembly(type: type, counts: counts, mask: mask, scratch: scratch)
+    if let joint = relation.kind.joint {
+      return try ItemRelation.read(assembly, sources[0], joint: joint, from: &bytes, reader)
+    }
     var view = PredictedView.patterns
     if type.integerRange == nil, assembly.valueCount > 0 {
       let byte = try bytes.byte()
@@ -62,6 +65,7 @@ struct RelationReader {
     case 4, 5:
       let divisor = Int64(try bytes.count(from: 2, upTo: Int.max))
       kind = code == 4 ? .quotient(divisor) : .remainder(divisor)
+    case 6: kind = .item(try bytes.byte())
     default: throw bytes.error("no relation is \(code)")
     }
     guard kind.sourceCount ?? count == count else { throw bytes.error("\(kind) hasn't \(count) sources") }

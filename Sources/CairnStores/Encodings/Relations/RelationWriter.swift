@@ -18,12 +18,14 @@ struct RelationWriter {
 
   /// Whether the values of a type can be predicted, and by which kinds.
   static func canPredict(_ type: ValueType, by kind: ColumnRelation.Kind) -> Bool {
-    type.integerRange != nil || (kind.isKeyed && (type == .double || type == .date || type == .float))
+    if kind.joint != nil { return ItemRelation.types.contains(type) }
+    return type.integerRange != nil || (kind.isKeyed && (type == .double || type == .date || type == .float))
   }
 
   /// Whether values of a type can be a source.
   static func canRead(_ type: ValueType, for kind: ColumnRelation.Kind) -> Bool {
-    kind.isKeyed ? type != .decimal && type != .uuid : type.integerRange != nil
+    if kind.joint != nil { return ItemRelation.types.contains(type) }
+    return kind.isKeyed ? type != .decimal && type != .uuid : type.integerRange != nil
   }
 
   /// `sources` are the rows of the relation's sources, in order.
@@ -36,10 +38,14 @@ struct RelationWriter {
     switch relation.kind {
     case .sum(let sum): sink.append(sum.rawValue)
     case .quotient(let divisor), .remainder(let divisor): sink.append(varint: UInt64(divisor))
+    case .item(let joint): sink.append(joint)
     case .lastOfKey, .nearLastOfKey: break
     }
     writeNulls(rows, sources, to: sink)
     if rows.valueCount == 0 { return }
+    if let joint = relation.kind.joint {
+      return ItemRelation.write(rows, sources[0], joint: joint, to: sink, chooser)
+    }
     let values = target(rows, type, to: sink)
     rows.compact(values)
     if relation.kind.isKeyed {

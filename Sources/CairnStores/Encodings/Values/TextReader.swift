@@ -111,7 +111,7 @@ struct TextReader {
   // MARK: Columns
 
   /// Columns with one entry a row.
-  private func spread(_ list: TextList, _ assembly: ColumnAssembly) -> [Column] {
+  func spread(_ list: TextList, _ assembly: ColumnAssembly) -> [Column] {
     let (starts, lengths) = (list.starts, list.lengths)
     if list.count == 0 {
       for row in 0..<assembly.rowCount {

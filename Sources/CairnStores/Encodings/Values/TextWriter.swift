@@ -17,8 +17,11 @@ struct TextWriter {
     coded.codes.write(to: sink)
   }
 
+  /// A list without a dictionary.
+  func writeList(_ list: TextList, to sink: ByteSink) { write(list, chooseForm(list).form, to: sink) }
+
   /// The entries of the rows that aren't null.
-  private static func list(_ rows: BlockRows, scratch: Scratch) -> TextList {
+  static func list(_ rows: BlockRows, scratch: Scratch) -> TextList {
     let list = TextList(capacity: rows.valueCount, scratch: scratch)
     var next = 0
     var byteCount = 0
