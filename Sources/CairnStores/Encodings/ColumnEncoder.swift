@@ -11,17 +11,21 @@ package final class ColumnEncoder {
   let scratch = Scratch()
   let deflater = BlockDeflater()
   let chooser: IntegerChooser
+  private let plainChooser: IntegerChooser
   private let payload = ByteSink()
 
   package init(effort: EncodingEffort) {
     self.effort = effort
     chooser = IntegerChooser(
       scratch: scratch, measure: SizeMeasure(effort: effort, deflater: deflater), effort: effort)
+    var plainChooser = chooser
+    plainChooser.isPlain = true
+    self.plainChooser = plainChooser
   }
 
   /// The rows of `parts`, end to end, as one block. All parts are of `type`, and have
   /// `DecodingLimits.rows` rows at most together; integers are those that the type can hold. Anything else is
-  /// a programmer error.
+  /// a programmer error. The block never takes more than the values do side by side (`PlainForms`).
   package func encode(_ parts: [Column], type: ValueType) -> EncodedBlock {
     let mark = scratch.mark
     defer { scratch.release(to: mark) }
@@ -33,6 +37,10 @@ package final class ColumnEncoder {
     }
     payload.removeAll()
     write(rows, type, to: payload)
+    let chosen = finish(payload)
+    guard rows.valueCount > 0, chosen.bytes.count > PlainForms.byteCount(rows, type) else { return chosen }
+    payload.removeAll()
+    PlainForms.write(rows, type, to: payload, plainChooser)
     return finish(payload)
   }
 
@@ -122,7 +130,8 @@ package final class ColumnEncoder {
   private func finish(_ payload: ByteSink) -> EncodedBlock {
     let limit = payload.count * 97 / 100
     var best: [UInt8]?
-    for strategy in effort == .smallest ? DeflateStrategy.allCases : [.standard] {
+    for strategy in DeflateStrategy.allCases {
+      guard isWorthTrying(strategy, best?.count, of: payload.count) else { continue }
       let room = min(limit, best.map { $0.count - 1 } ?? limit)
       if let level = effort.deflateLevel,
         let deflated = deflater.deflate(payload.buffer, level: level, strategy: strategy, limit: room)
@@ -132,6 +141,16 @@ package final class ColumnEncoder {
     }
     if let best { return EncodedBlock(bytes: best, codec: .deflate, rawLength: payload.count) }
     return EncodedBlock(bytes: Array(payload.buffer), codec: .stored, rawLength: payload.count)
+  }
+
+  /// Beside the usual way all others where a file is to be smallest; else only Huffman codes alone, which cost little,
+  /// where matches hardly made the payload smaller.
+  private func isWorthTrying(_ strategy: DeflateStrategy, _ best: Int?, of count: Int) -> Bool {
+    switch strategy {
+    case .standard: true
+    case .filtered: effort == .smallest
+    case .huffmanOnly: effort == .smallest || best.map { $0 * 2 > count } ?? true
+    }
   }
 }
 

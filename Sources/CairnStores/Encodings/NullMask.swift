@@ -38,7 +38,7 @@ struct NullMaskWriter {
     NullMaskWriter.writeBitmap(rows, to: sink)
   }
 
-  private static func writeBitmap(_ rows: BlockRows, to sink: ByteSink) {
+  static func writeBitmap(_ rows: BlockRows, to sink: ByteSink) {
     sink.append(NullForm.bitmap.rawValue)
     let length = (rows.count + 7) / 8
     let target = sink.reserve(length)

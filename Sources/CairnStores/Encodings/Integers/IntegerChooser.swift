@@ -15,6 +15,8 @@ struct IntegerChooser {
   let scratch: Scratch
   let measure: SizeMeasure
   let effort: EncodingEffort
+  /// Whether values are laid side by side as they are, whatever else may be smaller.
+  var isPlain = false
 
   /// Appends the stream in the form chosen.
   func write(_ values: UnsafePointer<Int64>, _ n: Int, to sink: ByteSink) {
@@ -33,6 +35,10 @@ struct IntegerChooser {
     let shaper = IntegerShaper(
       values, n, dictionaryLimit: usesDictionary ? dictionaryLimit(n) : 0, scratch: scratch)
     let plain = shaper.make(.plain)!
+    if isPlain {
+      let leaf: IntegerLeaf = IntegerLeaf.frame.suits(plain.range) ? .frame : .planes
+      return IntegerChoice(shaped: plain, leaf: leaf, estimate: 0)
+    }
     if effort == .untried { return untried(plain, shaper) }
     var choices = self.choices(plain, plain: nil)
     if plain.range == 0 { return choices[0] }
