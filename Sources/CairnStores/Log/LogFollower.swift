@@ -61,6 +61,8 @@ final class LogFollower {
       metadata(try replay.metadata(now))
       // What was sealed meanwhile is all there, in the file that is open here.
       if let own = now.segments.first(where: { $0.salt == segment.salt }) {
+        // The same frames in another file: a writer has written it anew.
+        if own.number != segment.number { try move(to: own, at: reader.offset, reader.sequence) }
         segment = own
         reader.promise(own.lastSequence)
       }
@@ -70,7 +72,7 @@ final class LogFollower {
         continue
       }
       if let next = now.segments.first(where: { $0.firstSequence == reader.sequence }) {
-        try move(to: next)
+        try move(to: next, at: UInt64(LogSegmentHeader.size), next.firstSequence)
       } else if now.segments.contains(where: { $0.salt == segment.salt }) {
         if case .damaged(let error) = last { throw error }
         throw StoreError(
@@ -82,7 +84,8 @@ final class LogFollower {
     }
   }
 
-  private func move(to next: LogManifest.Segment) throws {
+  /// Goes on in another file, at the frame `sequence`.
+  private func move(to next: LogManifest.Segment, at offset: UInt64, _ sequence: UInt64) throws {
     let opened: any OpenFile
     do {
       opened = try replay.directory.open(next, manifest)
@@ -94,7 +97,8 @@ final class LogFollower {
     try? file.close()
     file = opened
     segment = next
-    reader = LogSegmentReader(opened, path: replay.directory.path(next), segment: next)
+    reader = LogSegmentReader(
+      opened, path: replay.directory.path(next), segment: next, offset: offset, sequence: sequence)
   }
 
   /// Begins anew at the newest base.

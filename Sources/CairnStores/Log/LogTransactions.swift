@@ -60,10 +60,11 @@ package final class LogTransactions {
   /// to be read, and what the file system throws.
   package func next() throws -> Entry? {
     while true {
-      guard try openNext() else { return nil }
-      let step = try current!.reader.next()
-      switch step {
+      try openCurrent()
+      switch try current!.reader.next() {
       case .group(let group):
+        // Those before were told when the segment was another file, or were never asked for.
+        guard group.firstSequence >= sequence else { continue }
         sequence = group.lastSequence + 1
         guard group.isTransaction, group.generation > after else { continue }
         do {
@@ -74,9 +75,7 @@ package final class LogTransactions {
           throw LogReplay.corrupt(error, group, directory.path(current!.segment))
         }
       case .end, .torn:
-        if manifest.segments.contains(where: {
-          $0.firstSequence == sequence && $0.firstSequence > current!.segment.firstSequence
-        }) {
+        if segment()?.number != current!.segment.number {
           current = nil
           continue
         }
@@ -85,14 +84,18 @@ package final class LogTransactions {
         current!.reader.refresh()
         if now.serial == manifest.serial { return nil }
         manifest = now
+        if segment()?.number != current!.segment.number { current = nil }
       case .damaged(let error): throw error
       }
     }
   }
 
-  private func openNext() throws -> Bool {
-    if current != nil { return true }
-    guard let segment = manifest.segments.first(where: { $0.firstSequence == sequence }) else {
+  /// The segment that the next frame is in, or will be.
+  private func segment() -> LogManifest.Segment? { manifest.segments.last { $0.firstSequence <= sequence } }
+
+  private func openCurrent() throws {
+    if current != nil { return }
+    guard let segment = segment() else {
       throw StoreError(
         .historyPurged, "the frames after \(sequence - 1) aren't kept any more", file: directory.path,
         remedy: "begin anew")
@@ -101,7 +104,6 @@ package final class LogTransactions {
     current = (
       segment, file, LogSegmentReader(file, path: directory.path(segment), segment: segment)
     )
-    return true
   }
 
   deinit { try? current?.file.close() }

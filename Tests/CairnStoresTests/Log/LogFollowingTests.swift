@@ -44,6 +44,29 @@ import Testing
     #expect(try reader.refresh().map(\.generation.number) == [9])
   }
 
+  @Test func `readers go on in a segment that was written anew after a sync failed`() throws {
+    let files = SimulatedFileSystem()
+    let store = try LogSample.open(files)
+    let reader = try LogSample.openForReading(files)
+    let list = try LogTransactions(ofLogAt: "/a", on: files)
+    try LogSample.commit(0, store)
+    #expect(try reader.refresh().count == 1)
+    #expect(try list.next()?.commit.generation.number == 1)
+    files.injectFaults { $0.kind == .sync ? .error(EIO) : nil }
+    let changes = try LogSample.changes(1, store)
+    #expect(throws: StoreError(.outcomeUnknown, "")) { _ = try store.commit(changes) }
+    files.injectFaults(nil)
+    try? store.close()
+    let again = try LogSample.open(files)
+    try LogSample.commit(2, again)
+    #expect(try reader.refresh().map(\.generation.number) == [2, 3])
+    #expect(try list.next()?.commit.generation.number == 2)
+    #expect(try list.next()?.commit.generation.number == 3)
+    try LogSample.commit(3, again)
+    #expect(try reader.refresh().map(\.generation.number) == [4])
+    #expect(try LogSample.Facts(reader) == LogSample.expected(4)[4])
+  }
+
   @Test func `frames that aren't whole are waited for, and damage that was acknowledged isn't`() throws {
     let files = SimulatedFileSystem()
     let store = try LogSample.open(files)

@@ -174,6 +174,8 @@ import Testing
     for step in 0..<4 { try LogSample.commit(step, store) }
     try store.close()
     #expect(try LogFiles.base(at: "/a", files).schema.model == "<model/>")
+    #expect(LogFiles.isLog(at: "/a", on: files) && !LogFiles.isLog(at: "/", on: files))
+    #expect(!LogFiles.isLog(at: "/none/at/all", on: files))
     #expect(try LogFiles.metadata(at: "/a", files).versionHashes == ["Person": Data([1, 2])])
     let schema = try LogFiles.schema(at: "/a", on: files)
     let again = try LogStore(
