@@ -17,6 +17,18 @@ NUMBERS = {"u1": "<B", "u2": "<H", "u4": "<I", "u8": "<Q", "s8": "<q", "f8": "<d
 ARCHIVE = pathlib.Path(__file__).resolve().parent.parent / "archive.ksy"
 
 
+# All of Kaitai's keys that this program goes by, or may pass over. Another one in a description is an error here: what is
+# tested is all that it says.
+KEYS = {
+    "type": {"seq", "params", "doc", "doc-ref"},
+    "field": {"id", "type", "size", "size-eos", "contents", "enum", "valid", "if", "repeat", "repeat-expr", "doc",
+              "doc-ref"},
+    "switch": {"switch-on", "cases"},
+    "valid": {"min", "max"},
+    "root": {"meta", "doc-ref", "seq", "types", "enums"},
+    "meta": {"id", "title", "file-extension", "endian", "license", "imports"}}
+
+
 class Mismatch(Exception):
     """The bytes aren't as the description says."""
 
@@ -28,6 +40,34 @@ class Enumerated(int):
 class Description:
     def __init__(self, path=ARCHIVE):
         self.root = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self.unread = {(name, field["id"]) for name, described in self.types() for field in described["seq"]}
+        self.require()
+
+    def types(self):
+        yield None, {"seq": self.root["seq"]}
+        yield from self.root["types"].items()
+
+    def require(self):
+        """Raises for what this program doesn't understand."""
+        def only(kind, given):
+            unknown = set(given) - KEYS[kind]
+            if unknown:
+                raise ValueError(f"the description has {sorted(unknown)} in a {kind}, which isn't understood")
+
+        only("root", self.root)
+        only("meta", self.root["meta"])
+        if self.root["meta"]["endian"] != "le" or self.root["meta"]["imports"] != ["/common/vlq_base128_le"]:
+            raise ValueError("the description is of another byte order, or imports what isn't there")
+        for _, described in self.types():
+            only("type", described)
+            for field in described["seq"]:
+                only("field", field)
+                if isinstance(field.get("type"), dict):
+                    only("switch", field["type"])
+                if isinstance(field.get("valid"), dict):
+                    only("valid", field["valid"])
+                if field.get("repeat") not in (None, "eos", "expr"):
+                    raise ValueError(f"{field['id']} repeats in a way that isn't understood")
 
     def parse(self, data, name=None, parameters=(), parent=None):
         """The object that the bytes are, and how many of them it takes."""
@@ -47,6 +87,7 @@ class Description:
             if "if" in field and not self.evaluate(field["if"], made):
                 continue
             setattr(made, field["id"], self.read_repeated(field, stream, made))
+            self.unread.discard((name, field["id"]))
         return made
 
     def read_repeated(self, field, stream, made):
