@@ -243,6 +243,9 @@ struct RelationTests {
     // Whole texts are items too, whatever byte joins.
     #expect(plan[3]?.kind.joint != nil && plan[0] == nil && plan[2] == nil)
     #expect(RelationFinder.plan(table, allowingItems: false) == [nil, nil, nil, nil])
+    let nothing = Self.texts(.string, (0..<2_000).map { _ in nil })
+    let halfEmpty = Self.texts(.string, picked.enumerated().map { $0 % 2 == 0 ? "" : $1 })
+    #expect(RelationFinder.plan([nothing, halfEmpty]) == [nil, nil])
     let encoder = ColumnEncoder(effort: .default)
     let related = encoder.encode(table[1], type: .string, relation: plan[1]!, sources: [table[0]])
     #expect(related.bytes.count * 2 < encoder.encode(table[1], type: .string).bytes.count)

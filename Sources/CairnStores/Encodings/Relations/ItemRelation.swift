@@ -148,7 +148,9 @@ extension RelationFinder {
 
     init(_ finder: RelationFinder, targets: [Int]) {
       let scratch = finder.scratch
-      for source in finder.slots.indices.prefix(RelationFinder.maxSlots) where finder.isText(source) {
+      // One without values says nothing, though a null's one item equals every empty text.
+      for source in finder.slots.indices.prefix(RelationFinder.maxSlots)
+      where finder.isText(source) && finder.rows[source].valueCount > 0 {
         let mark = scratch.mark
         defer { scratch.release(to: mark) }
         let joint = TextItems.joint(TextWriter.list(finder.rows[source], scratch: scratch)) ?? 0
