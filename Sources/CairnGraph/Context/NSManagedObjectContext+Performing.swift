@@ -84,18 +84,34 @@ extension NSManagedObjectContext {
 /// A dispatch queue only knows the innermost queue that a thread runs on, and a block that waits for another
 /// context's may come back to its own.
 enum RunningContexts {
-  private static let key = "cairn.contexts"
+  /// What the thread has under it: a `Box` that `run` holds. Not the thread's dictionary, which bridges what is put
+  /// into it: that was a tenth of a small save.
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    let code = pthread_key_create(&key, nil)
+    precondition(code == 0, "the system has no room for what threads keep: \(code)")
+    return key
+  }()
+
+  private final class Box {
+    let contexts: [NSManagedObjectContext]
+
+    init(_ contexts: [NSManagedObjectContext]) { self.contexts = contexts }
+  }
 
   static var onThread: [NSManagedObjectContext] {
-    Thread.current.threadDictionary[key] as? [NSManagedObjectContext] ?? []
+    guard let box = pthread_getspecific(key) else { return [] }
+    return Unmanaged<Box>.fromOpaque(box).takeUnretainedValue().contexts
   }
 
   static func run(_ contexts: [NSManagedObjectContext], _ block: () -> Void) {
-    let dictionary = Thread.current.threadDictionary
-    let outer = dictionary[key]
-    dictionary[key] = contexts
-    block()
-    dictionary[key] = outer
+    let outer = pthread_getspecific(key)
+    let box = Box(contexts)
+    withExtendedLifetime(box) {
+      pthread_setspecific(key, Unmanaged.passUnretained(box).toOpaque())
+      block()
+      pthread_setspecific(key, outer)
+    }
   }
 
   /// Those of this thread, to be those of another that works while this one waits.
