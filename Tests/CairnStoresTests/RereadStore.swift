@@ -1,5 +1,5 @@
-// A store that answers everything from its files: after each commit they are opened anew, for reading only, and with no
-// room to cache anything.
+// A store that answers everything from its files: for the first snapshot after a commit they are opened anew, for reading
+// only, and with no room to cache anything.
 
 import CairnModel
 import CairnStores
@@ -26,9 +26,10 @@ final class RereadStore<Store: PersistentStore>: PersistentStore {
   private let writer: Store
   private let reopen: @Sendable () throws -> Store
   private let afterCommit: @Sendable (Store) throws -> Void
+  /// nil where something was committed since.
   private let newest: Lock<Snapshot?>
 
-  /// `reopen` opens what `writer` writes; `afterCommit` is called before that.
+  /// `reopen` opens what `writer` writes; `afterCommit` is called after each commit.
   init(
     _ writer: Store, afterCommit: @escaping @Sendable (Store) throws -> Void = { _ in },
     reopen: @escaping @Sendable () throws -> Store
@@ -37,12 +38,6 @@ final class RereadStore<Store: PersistentStore>: PersistentStore {
     self.reopen = reopen
     self.afterCommit = afterCommit
     newest = Lock(nil)
-    try reread()
-  }
-
-  private func reread() throws {
-    let snapshot = try Snapshot(try reopen(), of: self)
-    newest.withLock { $0 = snapshot }
   }
 
   private func own(_ snapshot: any StoreSnapshot) throws -> Snapshot {
@@ -61,7 +56,12 @@ final class RereadStore<Store: PersistentStore>: PersistentStore {
 
   func snapshot() throws -> any StoreSnapshot {
     _ = try writer.snapshot()
-    return newest.withLock { $0! }
+    return try newest.withLock { newest in
+      if let newest { return newest }
+      let snapshot = try Snapshot(try reopen(), of: self)
+      newest = snapshot
+      return snapshot
+    }
   }
 
   func fetch(_ request: StoreRequest, in snapshot: any StoreSnapshot) throws -> RowBatch {
@@ -94,7 +94,7 @@ final class RereadStore<Store: PersistentStore>: PersistentStore {
   func commit(_ changes: ChangeSet) throws -> Commit {
     let commit = try writer.commit(changes)
     try afterCommit(writer)
-    try reread()
+    newest.withLock { $0 = nil }
     return commit
   }
 
