@@ -282,6 +282,11 @@ class Changes:
                       for relationship, owner, change, members in self.links]}
 
 
+def behind(place):
+    """The next place in a list, which are 64-bit numbers: the least comes behind the greatest (LOG-61)."""
+    return place + 1 if place < MAX else -MAX - 1
+
+
 def read_keys(source, schema):
     """The next keys by root."""
     found, last = {}, -1
@@ -409,7 +414,7 @@ class State(Archive):
         if known not in self.places:
             tables = [self.before[table] for table in self.family(relationship.owner)]
             self.places[known] = max(0, self.last_place(tables, relationship.slot, relationship.order, owner))
-        self.places[known] += 1
+        self.places[known] = behind(self.places[known])
         return self.places[known]
 
     def update(self, entity, keys, slots, columns):
@@ -458,13 +463,13 @@ class State(Archive):
             def was_member(key):
                 return any(self.before[table].get(key, (0, {back.slot: None}))[1][back.slot] == owner for table in family)
             members = [key for key in members if not was_member(key)]
-            place += max(0, self.last_place(
-                [self.content[table] for table in family], back.slot, back.order, owner))
+            place = behind(max(0, self.last_place(
+                [self.content[table] for table in family], back.slot, back.order, owner)))
         for key in members:
             row = self.find(relationship.destination, key)
             row[1] = list(row[1])
             row[1][back.order] = place
-            place += 1
+            place = behind(place)
 
     # Joins (LOG-62)
 
@@ -481,7 +486,7 @@ class State(Archive):
         def next_place(side, owner):
             if (side, owner) not in lasts:
                 lasts[side, owner] = max(0, self.last_place([rows], side, 2 + side, owner))
-            lasts[side, owner] += 1
+            lasts[side, owner] = behind(lasts[side, owner])
             return lasts[side, owner]
 
         def both(pair):

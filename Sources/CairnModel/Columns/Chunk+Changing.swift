@@ -50,7 +50,7 @@ extension Chunk {
     }
     if raisingVersions {
       let old = versions
-      let raised = Chunk.column(of: rows.map { old.integer($0) + 1 }[...])
+      let raised = Chunk.column(of: rows.map { old.integer($0) &+ 1 }[...])
       changed[slotCount] = old.replacing(rows, with: raised, from: 0)
     }
     return Chunk(

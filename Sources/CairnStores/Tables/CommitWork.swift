@@ -81,13 +81,13 @@ struct CommitWork {
       position =
         ListOrdering.lastOrder(
           of: links.owner.id, slot, order,
-          schema[schema[links.relationship].destination].concreteFamily.compactMap { tables[$0.index] }) + 1
+          schema[schema[links.relationship].destination].concreteFamily.compactMap { tables[$0.index] }) &+ 1
     case .remove: return
     }
     var byTable: [EntityID: [(key: Int64, order: Int64)]] = [:]
     for member in members {
       byTable[concreteEntity(of: member), default: []].append((member.id, position))
-      position += 1
+      position &+= 1
     }
     for (entity, list) in byTable {
       let sorted = list.sorted { $0.key < $1.key }

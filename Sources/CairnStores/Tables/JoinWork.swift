@@ -169,8 +169,8 @@ struct JoinWork {
     let last =
       lastOrders[owner]
       ?? ListOrdering.lastOrder(of: owner.key, JoinSlot.key(owner.side), JoinSlot.order(owner.side), [table])
-    lastOrders[owner] = last + 1
-    return last + 1
+    lastOrders[owner] = last &+ 1
+    return last &+ 1
   }
 
   private static func pair(_ chunk: Chunk, _ row: Int) -> Pair {

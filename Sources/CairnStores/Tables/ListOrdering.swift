@@ -91,8 +91,9 @@ struct ListOrdering {
       ?? ListOrdering.lastOrder(
         of: owner, keySlot, slot,
         base.schema[base.schema[relationship].owner].concreteFamily.compactMap { base.tables[$0.index] })
-    lastOrders[list] = last + 1
-    return last + 1
+    // Files may say any place: behind the greatest that there is comes the least.
+    lastOrders[list] = last &+ 1
+    return last &+ 1
   }
 
   /// The greatest place in the list of `owner` over some tables; 0 for an empty list. Costs a search in an
