@@ -12,7 +12,6 @@ struct ResultsScenario: Sendable, CustomTestStringConvertible {
   var sort = ["name"]
   var sections: String?
   var predicate: PredicateTree?
-  var batchSize = 0
   var prepare: @Sendable (EntryStack) throws -> Void = { _ in }
   let change: @Sendable (EntryStack) throws -> Void
   /// Empty: nobody is called.
@@ -204,12 +203,13 @@ extension Entry {
 }
 
 @Suite struct ResultsScenarioTests {
-  private func run(_ scenario: ResultsScenario, _ store: StoreUnderTest) throws {
+  private func run(_ scenario: ResultsScenario, _ store: StoreUnderTest, batchSize: Int = 0) throws {
     let stack = try EntryStack(store, scenario.items)
     try scenario.prepare(stack)
     try stack.context.save()
     let controller = stack.controller(
       sort: scenario.sort, sections: scenario.sections, where: scenario.predicate)
+    controller.fetchRequest.fetchBatchSize = batchSize
     let recorder = CallRecorder()
     controller.delegate = recorder
     try controller.performFetch()
@@ -229,6 +229,13 @@ extension Entry {
     "Sections come and go with their objects", arguments: StoreUnderTest.allCases,
     ResultsScenario.sectioned)
   func sectioned(_ store: StoreUnderTest, _ scenario: ResultsScenario) throws { try run(scenario, store) }
+
+  @Test(
+    "32: Fetched in batches of two, the same is told", arguments: StoreUnderTest.allCases,
+    ResultsScenario.plain + ResultsScenario.sectioned)
+  func inBatches(_ store: StoreUnderTest, _ scenario: ResultsScenario) throws {
+    try run(scenario, store, batchSize: 2)
+  }
 
   @Test("16: Without a delegate the results stay until the next fetch", arguments: StoreUnderTest.allCases)
   func noDelegate(_ store: StoreUnderTest) throws {
