@@ -3,11 +3,6 @@
 package import CairnModel
 import Foundation
 
-/// A store whose rows are tables of the engine.
-protocol StoreOfTables: PersistentStore {
-  var tables: TableEngine { get }
-}
-
 extension ArchiveFiles {
   /// Writes all rows of `store`, under their keys, into a new archive at `path`, or in the place of what is there.
   /// The archive has an identity of its own, and the user's entries of the store's metadata.

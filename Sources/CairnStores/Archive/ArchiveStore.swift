@@ -382,42 +382,10 @@ public final class ArchiveStore: PersistentStore {
 
   /// How many blocks the cache of the current file keeps account of.
   var cachedBlockCount: Int { writing.withLock { $0?.source.cache.entryCount ?? 0 } }
-
-  package func check(_ changes: ChangeSet) throws { try damage.checking { try engine.check(changes) } }
 }
-
-extension ArchiveStore: CheckingStore {}
 
 extension ArchiveStore: StoreOfTables {
-  var tables: TableEngine { engine }
-}
+  package var tables: TableEngine { engine }
 
-extension ArchiveStore: ExplainingStore {
-  package func fetch(
-    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> RowBatch {
-    try damage.checking { try engine.fetch(request, in: snapshot, trace: trace) }
-  }
-
-  package func count(
-    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> Int {
-    try damage.checking { try engine.count(request, in: snapshot, trace: trace) }
-  }
-
-  package func aggregate(
-    _ request: AggregateRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> [AggregateRow] {
-    try damage.checking { try engine.aggregate(request, in: snapshot, trace: trace) }
-  }
-}
-
-extension ArchiveStore: SingleRowStore {
-  package func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)? {
-    try damage.checking { try engine.row(key, in: snapshot) }
-  }
-
-  package func newestRow(_ key: RowKey) throws -> (chunk: Chunk, row: Int)? {
-    try damage.checking { try engine.newestRow(key) }
-  }
+  package func checked<T>(_ body: () throws -> T) throws -> T { try damage.checking(body) }
 }

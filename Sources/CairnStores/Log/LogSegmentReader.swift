@@ -337,8 +337,8 @@ enum LogCompression {
   /// Longer ones are never deflated, so that a few bytes can't take much memory.
   static let most = 16 << 20
 
-  /// What the group's payload is with the flag `compressed`; nil where it would hardly be shorter. Large changes
-  /// have been deflated in their blocks, which a sample from the middle shows.
+  /// What the group's payload is with the flag `compressed`; nil where a sample from the middle says that it would hardly
+  /// be shorter: the blocks of large changes mostly wouldn't.
   static func deflate(_ content: [UInt8]) -> [UInt8]? {
     guard content.count >= least, content.count <= most else { return nil }
     let deflater = BlockDeflater()

@@ -49,7 +49,7 @@ public final class LogStore: PersistentStore {
   /// Opens the log at `path`, a directory, or makes an empty one where nothing is.
   ///
   /// Throws `corrupt` for what is no log or has lost something that was acknowledged, `incompatibleSchema` for one of
-  /// another model, `locked` with the holder when another store writes to it, and what the file system throws. What was
+  /// another model or of one in another order, `locked` with the holder when another store writes to it, and what the file system throws. What was
   /// written last and never acknowledged is cut off, and kept beside in a file `torn-…`.
   public convenience init(
     at path: String, model: ArchiveStore.Model, options: Options = Options(),
@@ -264,46 +264,14 @@ public final class LogStore: PersistentStore {
       return nil
     }
   }
-
-  package func check(_ changes: ChangeSet) throws { try damage.checking { try engine.check(changes) } }
 }
-
-extension LogStore: CheckingStore {}
 
 extension LogStore: FollowingStore {
   package var isFollowing: Bool { options.isReadOnly && options.upTo == nil }
 }
 
 extension LogStore: StoreOfTables {
-  var tables: TableEngine { engine }
-}
+  package var tables: TableEngine { engine }
 
-extension LogStore: ExplainingStore {
-  package func fetch(
-    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> RowBatch {
-    try damage.checking { try engine.fetch(request, in: snapshot, trace: trace) }
-  }
-
-  package func count(
-    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> Int {
-    try damage.checking { try engine.count(request, in: snapshot, trace: trace) }
-  }
-
-  package func aggregate(
-    _ request: AggregateRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> [AggregateRow] {
-    try damage.checking { try engine.aggregate(request, in: snapshot, trace: trace) }
-  }
-}
-
-extension LogStore: SingleRowStore {
-  package func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)? {
-    try damage.checking { try engine.row(key, in: snapshot) }
-  }
-
-  package func newestRow(_ key: RowKey) throws -> (chunk: Chunk, row: Int)? {
-    try damage.checking { try engine.newestRow(key) }
-  }
+  package func checked<T>(_ body: () throws -> T) throws -> T { try damage.checking(body) }
 }

@@ -67,37 +67,11 @@ public final class MemoryStore: PersistentStore {
 
   public func close() throws { engine.close() }
 
-  package func check(_ changes: ChangeSet) throws { try engine.check(changes) }
-
   /// What the current rows and indexes take in memory, in bytes. Rows that only held snapshots see aren't in
   /// it. Costs one pass over the list of chunks.
   public var footprint: Int { engine.footprint }
 }
 
-extension MemoryStore: CheckingStore {}
-
-extension MemoryStore: ExplainingStore {
-  package func fetch(
-    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> RowBatch { try engine.fetch(request, in: snapshot, trace: trace) }
-
-  package func count(
-    _ request: StoreRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> Int { try engine.count(request, in: snapshot, trace: trace) }
-
-  package func aggregate(
-    _ request: AggregateRequest, in snapshot: any StoreSnapshot, trace: StoreTrace
-  ) throws -> [AggregateRow] { try engine.aggregate(request, in: snapshot, trace: trace) }
-}
-
-extension MemoryStore: SingleRowStore {
-  package func row(_ key: RowKey, in snapshot: any StoreSnapshot) throws -> (chunk: Chunk, row: Int)? {
-    try engine.row(key, in: snapshot)
-  }
-
-  package func newestRow(_ key: RowKey) throws -> (chunk: Chunk, row: Int)? { try engine.newestRow(key) }
-}
-
 extension MemoryStore: StoreOfTables {
-  var tables: TableEngine { engine }
+  package var tables: TableEngine { engine }
 }

@@ -116,11 +116,7 @@ import Testing
     let expected = try Self.text("reject", "\(name).txt")
     #expect(expected.hasPrefix("corrupt "), "\(name): \(expected)")
     #expect(failure(try Self.parts("reject", name)) == expected)
-    // But for numbers: bases may have grown since the golden one was written.
-    func sentence(_ text: String) -> String? {
-      text.split(separator: "\n").last.map { $0.filter { !$0.isNumber } }
-    }
-    #expect(sentence(failure(made)) == sentence(expected))
+    #expect(failure(made).split(separator: "\n").last == expected.split(separator: "\n").last)
   }
 
   @Test func `every golden log is made by a test`() {

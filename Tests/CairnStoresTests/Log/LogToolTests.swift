@@ -183,8 +183,14 @@ import Testing
     #expect(try LogSample.Facts(again) == LogSample.expected(4)[4])
     let other = try Schema(SchemaDescription(entities: [.init(name: "Other")]))
     try again.close()
-    #expect(throws: StoreError(.incompatibleSchema, "")) {
-      _ = try LogStore(at: "/a", model: .init(schema: other), options: LogSample.options, fileSystem: files)
+    // And the same in another order: transactions are written in the order of the bases.
+    let turned = try #require(
+      (1...20).lazy.map { schema.shuffled($0) }.first { !schema.isStoredAs($0) })
+    for refused in [other, turned] {
+      #expect(throws: StoreError(.incompatibleSchema, "")) {
+        _ = try LogStore(
+          at: "/a", model: .init(schema: refused), options: LogSample.options, fileSystem: files)
+      }
     }
   }
 
