@@ -150,19 +150,25 @@ struct FetchPlan {
   func typedResults<T: NSFetchRequestResult>(_ answers: [RowBatch]) throws -> [T] {
     if options.resultType == .managedObjectResultType {
       let objects = try objects(answers)
-      check(objects, T.self)
+      if !isAnsweredByStore || !classesAre(T.self, answers[0]) { check(objects, T.self) }
       // T is a class that all of them are of, or a marker over AnyObject: one reference either way.
       return unsafeBitCast(objects, to: [T].self)
     }
     if options.resultType == .managedObjectIDResultType {
       let ids = try ids(answers)
-      check(ids, T.self)
+      // All are of one class.
+      check(Array(ids.prefix(1)), T.self)
       return unsafeBitCast(ids, to: [T].self)
     }
     let results = try results(answers)
     check(results, T.self)
     // As above.
     return unsafeBitCast(results, to: [T].self)
+  }
+
+  /// Whether what was fetched is of classes that are `T`.
+  private func classesAre<T: NSFetchRequestResult>(_ wanted: T.Type, _ answer: RowBatch) -> Bool {
+    answer.chunks.allSatisfy { sources[0].scope.table($0.entity).objectClass is T.Type }
   }
 
   private func check<T: NSFetchRequestResult>(_ results: [some AnyObject], _ wanted: T.Type) {
@@ -219,10 +225,17 @@ struct FetchPlan {
   private func ids(_ answers: [RowBatch]) throws -> [NSManagedObjectID] {
     guard isAnsweredByStore else { return try matching(answers).map(\.objectID) }
     let batch = try context.checked(answers[0], in: sources[0].scope)
-    let tables = batch.chunks.map { sources[0].scope.table($0.entity) }
-    let chunks = batch.chunks
-    return batch.places.map { place in
-      tables[Int(place.chunk)].makeID(chunks[Int(place.chunk)].key(Int(place.row)))
+    let keys = batch.ids
+    // Of no rows, the standard library would write a count of 0 into the one empty array that all threads share.
+    if keys.isEmpty { return [] }
+    let spaces = batch.chunks.map { sources[0].scope.table($0.entity).idSpace(isPermanent: true) }
+    let places = batch.places
+    return [NSManagedObjectID](unsafeUninitializedCapacity: keys.count) { ids, filled in
+      for index in 0..<keys.count {
+        let space = spaces[Int(places[index].chunk)]
+        ids.initializeElement(at: index, to: NSManagedObjectID(keys[index], in: space))
+      }
+      filled = keys.count
     }
   }
 

@@ -139,16 +139,24 @@ import Foundation
   }
 
   func makeID(_ key: Int64) -> NSManagedObjectID {
-    if key > 0, let known = permanentIDs { return NSManagedObjectID(key, in: known) }
-    if key > 0, let store = scope?.store ?? lastStore {
-      // A scope's store stays, once it has one.
-      let made = IDSpace(entity, store, origin: store.uuid)
-      permanentIDs = made
-      return NSManagedObjectID(key, in: made)
+    NSManagedObjectID(key == 0 ? -1 : key, in: idSpace(isPermanent: key > 0))
+  }
+
+  /// What IDs of the entity have in common. Those without a store can only be temporary.
+  func idSpace(isPermanent: Bool) -> IDSpace {
+    if isPermanent {
+      if let permanentIDs { return permanentIDs }
+      if let store = scope?.store ?? lastStore {
+        // A scope's store stays, once it has one.
+        let made = IDSpace(entity, store, origin: store.uuid)
+        permanentIDs = made
+        return made
+      }
     }
-    let space = temporaryIDs ?? IDSpace(entity, nil, origin: contextIdentity)
-    temporaryIDs = space
-    return NSManagedObjectID(key == 0 ? -1 : key, in: space)
+    if let temporaryIDs { return temporaryIDs }
+    let made = IDSpace(entity, nil, origin: contextIdentity)
+    temporaryIDs = made
+    return made
   }
 
   // MARK: Drafts

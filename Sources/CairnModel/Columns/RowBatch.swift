@@ -43,7 +43,11 @@ public struct RowBatch: Sendable {
 
   /// The ids of the rows' keys, in order.
   public var ids: [Int64] {
-    places.map { place in chunks[Int(place.chunk)].key(Int(place.row)) }
+    let first = chunks.map { $0.hasDenseKeys ? $0.firstKey : nil }
+    return places.map { place in
+      if let first = first[Int(place.chunk)] { return first + Int64(place.row) }
+      return chunks[Int(place.chunk)].key(Int(place.row))
+    }
   }
 
   public var keys: [RowKey] {

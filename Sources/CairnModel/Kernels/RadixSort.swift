@@ -23,22 +23,32 @@ package enum RadixSort {
   /// The same where a word and a row number fit one word together, which is half as much to move.
   private static func sortPacked(_ order: inout [UInt32], by words: [UInt64], width: Int) {
     let count = order.count
-    let passes = max(1, (width + 11) / 12)
-    let digitBits = max(1, (width + passes - 1) / passes)
-    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * count) { memory in
-      var from = memory.baseAddress!
-      var to = from + count
+    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { packed in
+      let packed = packed.baseAddress!
       words.withUnsafeBufferPointer { words in
-        for place in 0..<count { from[place] = words[Int(order[place])] &<< 32 | UInt64(order[place]) }
+        for place in 0..<count { packed[place] = words[Int(order[place])] &<< 32 | UInt64(order[place]) }
       }
-      for pass in 0..<passes where scatter(from, to, count, shift: 32 + pass * digitBits, bits: digitBits) {
-        swap(&from, &to)
-      }
-      for place in 0..<count { order[place] = UInt32(truncatingIfNeeded: from[place]) }
+      sort(packed, count, width: width)
+      for place in 0..<count { order[place] = UInt32(truncatingIfNeeded: packed[place]) }
     }
   }
 
-  /// One pass; false if all rows have the same digit and nothing was moved.
+  /// Reorders `words` by bits 32 to 32 + `width`, at most 32 of them; words in which those are equal keep their order.
+  package static func sort(_ words: UnsafeMutablePointer<UInt64>, _ count: Int, width: Int) {
+    let passes = max(1, (width + 11) / 12)
+    let digitBits = max(1, (width + passes - 1) / passes)
+    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { other in
+      var from = words
+      var to = other.baseAddress!
+      for pass in 0..<passes where scatter(from, to, count, shift: 32 + pass * digitBits, bits: digitBits) {
+        swap(&from, &to)
+      }
+      if from != words { words.update(from: from, count: count) }
+    }
+  }
+
+  /// One pass; false if all words have the same digit and nothing was moved.
+  @inline(never)
   private static func scatter(
     _ from: UnsafePointer<UInt64>, _ to: UnsafeMutablePointer<UInt64>, _ count: Int, shift: Int, bits: Int
   ) -> Bool {
@@ -53,12 +63,14 @@ package enum RadixSort {
       for digit in 0...mask {
         let size = starts[digit]
         starts[digit] = next
-        next += size
+        next &+= size
       }
       for place in 0..<count {
-        let digit = Int(truncatingIfNeeded: from[place] &>> shift) & mask
-        to[Int(starts[digit])] = from[place]
-        starts[digit] &+= 1
+        let word = from[place]
+        let digit = Int(truncatingIfNeeded: word &>> shift) & mask
+        let start = starts[digit]
+        starts[digit] = start &+ 1
+        to[Int(start)] = word
       }
       return true
     }

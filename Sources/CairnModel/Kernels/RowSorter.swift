@@ -19,10 +19,14 @@ struct RowSorter {
     let coders = terms.map {
       SortCoder($0.path, chunks: selection.chunks, masks: selection.masks, source: source)
     }
-    if coders.reduce(0, { $0 + $1.width }) <= 64 {
+    let width = coders.reduce(0) { $0 + $1.width }
+    if width <= 64 {
       if isWindow {
         return limit <= largestHeap
           ? topByWord(selection, coders, limit) : topByHistogram(selection, coders, limit)
+      }
+      if width <= 32, selection.chunks.count <= RowSorter.packedChunkCount {
+        return allByPackedWords(selection, coders, width, limit)
       }
       return allByWords(selection, [Array(coders.indices)], coders, limit)
     }
@@ -141,6 +145,50 @@ struct RowSorter {
       return
     }
     mask.withUnsafeBufferPointer { RowSelection.forEachSet($0.baseAddress!, mask.count, body) }
+  }
+
+  /// So many chunks have numbers that fit half a word together with the numbers of their rows.
+  private static let packedChunkCount = 1 << 32 / Chunk.capacity
+
+  /// Where code and place of a row fit one word, nothing else is moved.
+  private func allByPackedWords(
+    _ selection: RowSelection, _ coders: [SortCoder], _ width: Int, _ limit: Int
+  ) -> [RowBatch.Place] {
+    if limit == 0 { return [] }
+    let group = Array(coders.indices)
+    let capacity = selection.count + Chunk.capacity
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: capacity) { memory in
+      let packed = memory.baseAddress!
+      let words = packed + selection.count
+      var count = 0
+      for (index, chunk) in selection.chunks.enumerated() {
+        fill(words, chunk, group, coders)
+        var place = UInt64(index * Chunk.capacity)
+        guard let mask = selection.masks[index] else {
+          for row in 0..<chunk.count {
+            packed[count + row] = words[row] &<< 32 | place
+            place &+= 1
+          }
+          count += chunk.count
+          continue
+        }
+        mask.withUnsafeBufferPointer { mask in
+          RowSelection.forEachSet(mask.baseAddress!, chunk.count) { row in
+            packed[count] = words[row] &<< 32 | (place &+ UInt64(row))
+            count += 1
+          }
+        }
+      }
+      RadixSort.sort(packed, count, width: width)
+      return [RowBatch.Place](unsafeUninitializedCapacity: limit) { places, filled in
+        for index in 0..<limit {
+          let place = Int(UInt32(truncatingIfNeeded: packed[index]))
+          places.initializeElement(
+            at: index, to: RowBatch.Place(chunk: place / Chunk.capacity, row: place % Chunk.capacity))
+        }
+        filled = limit
+      }
+    }
   }
 
   /// Radix sort by the last word first; each pass is stable, so the first word decides.
