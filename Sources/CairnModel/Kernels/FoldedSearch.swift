@@ -6,7 +6,7 @@
 /// Rests on two laws of folding, which a test holds Foundation to: a scalar folds alike wherever it stands
 /// behind a letter of ASCII or behind what folds to one, and nothing but the scalars that `mayBecomeASCII`
 /// names has ASCII in what it folds to.
-struct FoldedSearch: Sendable {
+final class FoldedSearch: Sendable {
   private enum Kind {
     /// In no match, or in the middle of one that is found by its anchor.
     static let skipped: UInt8 = 0
@@ -18,11 +18,14 @@ struct FoldedSearch: Sendable {
   }
 
   private let needle: [UInt8]
+  private let first: UInt8
+  private let last: UInt8
   /// Where to go on when the byte at a place of the needle doesn't match.
   private let fallback: [Int]
-  /// The place of the needle's rarest byte.
+  /// The place of the needle's rarest byte; of the first of its rarest two where there are two.
   private let anchor: Int
-  private let anchors: EightBytes.Anchor
+  /// nil for a needle of one byte.
+  private let anchors: StopBytes?
   /// By byte.
   private let kinds: [UInt8]
   /// By byte of ASCII: what it folds to, if the needle has that; 0 otherwise, and for all other bytes.
@@ -35,6 +38,8 @@ struct FoldedSearch: Sendable {
     else { return nil }
     self.table = table
     self.needle = needle
+    first = needle[0]
+    last = needle[needle.count - 1]
     var letters = [UInt8](repeating: 0, count: 256)
     for byte in needle {
       letters[Int(byte)] = byte
@@ -43,17 +48,16 @@ struct FoldedSearch: Sendable {
     self.letters = letters
     // The later in this list, the rarer.
     let frequent = Array("eaniortslhudckmgpybvfw-zjxq".utf8)
-    let rarest = needle.indices.max { a, b in
-      (frequent.firstIndex(of: needle[a]) ?? 20) < (frequent.firstIndex(of: needle[b]) ?? 20)
-    }!
-    anchor = rarest
-    anchors = EightBytes.Anchor(
-      needle[rarest],
-      isEitherCase: needle[rarest] >= 0x61 && letters[Int(needle[rarest] & 0xDF)] == needle[rarest])
+    let rarity = needle.map { frequent.firstIndex(of: $0) ?? 20 }
+    let pairs = needle.indices.dropLast()
+    anchor = pairs.max { rarity[$0] + rarity[$0 + 1] < rarity[$1] + rarity[$1 + 1] } ?? 0
+    let rarest = needle[anchor]
+    anchors =
+      needle.count < 2 ? nil : StopBytes(rarest, needle[anchor + 1], among: letters, needle: needle)
     kinds = (0..<256).map { byte in
-      if byte < 0x80 { return letters[byte] == needle[rarest] ? Kind.anchor : Kind.skipped }
+      if byte < 0x80 { return letters[byte] == rarest ? Kind.anchor : Kind.skipped }
       if byte < 0xC2 { return Kind.skipped }
-      return FoldedSearch.mayBecomeASCII(lead: UInt8(byte)) ? Kind.foldable : Kind.mark
+      return FoldedSearch.mayBecomeASCII(lead: UInt8(byte), next: 0xBF) ? Kind.foldable : Kind.mark
     }
     var fallback = [0, 0]
     var matched = 0
@@ -65,10 +69,10 @@ struct FoldedSearch: Sendable {
     self.fallback = fallback
   }
 
-  /// Whether any scalar whose UTF-8 begins with `lead` folds to something with ASCII in it: the blocks of
-  /// Latin, some Greek punctuation, signs, ligatures.
-  static func mayBecomeASCII(lead: UInt8) -> Bool {
-    (0xC2...0xC9).contains(lead) || [0xCD, 0xE1, 0xE2, 0xEF].contains(lead)
+  /// Whether any scalar whose UTF-8 begins with these bytes folds to something with ASCII in it: the blocks of
+  /// Latin, some Greek punctuation, signs, ligatures. Georgian and what follows it don't.
+  static func mayBecomeASCII(lead: UInt8, next: UInt8) -> Bool {
+    (0xC2...0xC9).contains(lead) || [0xCD, 0xE2, 0xEF].contains(lead) || lead == 0xE1 && next >= 0xB4
   }
 
   /// Whether the folded text has the needle; nil where only folding it tells.
@@ -89,25 +93,39 @@ struct FoldedSearch: Sendable {
     let count = bytes.count
     var place = 0
     while true {
-      place = EightBytes.skip(start, place, count, anchors)
-      while place < count, kinds[Int(start[place])] == Kind.skipped { place &+= 1 }
+      if let anchors { place = anchors.first(start, from: place, count) }
+      while place < count, !isStop(start, place, count, kinds, letters) { place &+= 1 }
       if place >= count { return false }
-      let kind = kinds[Int(start[place])]
-      if kind == Kind.anchor {
-        if isFound(start, count, place &- anchor, letters) { return true }
+      let byte = start[place]
+      if byte < 0x80 {
+        if kinds[Int(byte)] == Kind.anchor, isFound(start, count, place &- anchor, letters) { return true }
         place &+= 1
-      } else if kind == Kind.mark, place == 0 || letters[Int(start[place &- 1])] == 0 {
-        // The rest of a run of other scripts: no mark in it stands behind a letter.
-        place = EightBytes.skipScripts(start, place &+ 1, count)
-        while place < count, start[place] >= 0x80, kinds[Int(start[place])] != Kind.foldable { place &+= 1 }
-      } else {
-        switch stretch(bytes, place) {
-        case .found: return true
-        case .unknown: return nil
-        case .end(let end): place = end
-        }
+        // What follows a letter may be a mark.
+        if letters[Int(byte)] == 0 || place == count || start[place] < 0x80 { continue }
+      }
+      if isInNoMatch(start, place, count, letters) {
+        place &+= 2
+        continue
+      }
+      switch stretch(bytes, place) {
+      case .found: return true
+      case .unknown: return nil
+      case .end(let end): place = end
       }
     }
+  }
+
+  /// Whether something at `place` has to be looked at: an anchor, a letter with a mark behind it, what may fold to
+  /// letters.
+  @inline(__always)
+  private func isStop(
+    _ start: UnsafePointer<UInt8>, _ place: Int, _ count: Int, _ kinds: UnsafePointer<UInt8>,
+    _ letters: UnsafePointer<UInt8>
+  ) -> Bool {
+    let kind = kinds[Int(start[place])]
+    if kind == Kind.anchor || kind == Kind.foldable { return true }
+    return kind == Kind.skipped && letters[Int(start[place])] != 0 && place &+ 1 < count
+      && start[place &+ 1] >= 0x80
   }
 
   @inline(__always)
@@ -117,6 +135,26 @@ struct FoldedSearch: Sendable {
     guard start >= 0, start &+ needle.count <= count else { return false }
     for place in 0..<needle.count where letters[Int(bytes[start &+ place])] != needle[place] { return false }
     return true
+  }
+
+  /// Whether the scalar at `place` is one of two bytes that can't be in a match: what it folds to isn't in the needle,
+  /// or what stands beside it isn't where the needle goes on. False says nothing.
+  @inline(__always)
+  private func isInNoMatch(
+    _ start: UnsafePointer<UInt8>, _ place: Int, _ count: Int, _ letters: UnsafePointer<UInt8>
+  ) -> Bool {
+    let lead = start[place]
+    guard lead >= 0xC2, lead < 0xE0, place &+ 1 < count, start[place &+ 1] & 0xC0 == 0x80 else {
+      return false
+    }
+    let folded = table[UInt32(lead & 0x1F) << 6 | UInt32(start[place &+ 1] & 0x3F)]
+    if folded == FoldingTable.barrier { return true }
+    guard folded >> 24 == 1 else { return false }
+    let letter = UInt8(truncatingIfNeeded: folded)
+    if letters[Int(letter)] != letter { return true }
+    func isOutside(_ byte: UInt8) -> Bool { byte < 0x80 && letters[Int(byte)] == 0 }
+    if letter != first, place == 0 || isOutside(start[place &- 1]) { return true }
+    return letter != last && (place &+ 2 >= count || isOutside(start[place &+ 2]))
   }
 
   private enum Outcome {
@@ -177,63 +215,77 @@ struct FoldedSearch: Sendable {
   }
 }
 
-/// Looks at eight bytes at once for what `FoldedSearch` stops at.
-private enum EightBytes {
-  private static let ones: UInt64 = 0x0101_0101_0101_0101
-  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+/// Looks at sixteen bytes at once for what `FoldedSearch` stops at.
+private struct StopBytes {
+  private typealias Bytes = SIMD16<UInt8>
 
-  /// A byte of ASCII to be found, be it in either case.
-  struct Anchor {
-    fileprivate let pattern: UInt64
-    fileprivate let caseBits: UInt64
+  /// The two bytes of the anchor, and the bit that tells upper from lower case where either is one.
+  private let first: Bytes
+  private let second: Bytes
+  private let firstCase: Bytes
+  private let secondCase: Bytes
+  /// A byte of a needle of letters is among 26 when that bit is set; one of another among all of ASCII.
+  private let letterCase: Bytes
+  private let leastLetter: Bytes
+  private let letterSpan: Bytes
 
-    init(_ byte: UInt8, isEitherCase: Bool) {
-      caseBits = isEitherCase ? ones * 0x20 : 0
-      pattern = ones * UInt64(isEitherCase ? byte | 0x20 : byte)
+  /// `letters` says by byte which one of the needle's it stands for, 0 for none.
+  init(_ first: UInt8, _ second: UInt8, among letters: [UInt8], needle: [UInt8]) {
+    func caseBit(_ byte: UInt8) -> UInt8 {
+      (0x61...0x7A).contains(byte) && letters[Int(byte - 0x20)] == byte ? 0x20 : 0
     }
+    self.first = Bytes(repeating: first)
+    self.second = Bytes(repeating: second)
+    firstCase = Bytes(repeating: caseBit(first))
+    secondCase = Bytes(repeating: caseBit(second))
+    let hasOnlyLetters = needle.allSatisfy { (0x61...0x7A).contains($0 | 0x20) }
+    letterCase = Bytes(repeating: hasOnlyLetters ? 0x20 : 0)
+    leastLetter = Bytes(repeating: hasOnlyLetters ? 0x61 : 0)
+    letterSpan = Bytes(repeating: hasOnlyLetters ? 25 : 0x7F)
   }
 
+  /// The first place from `place` on where there may be an anchor, a letter before something that isn't ASCII, or a
+  /// scalar that may fold to ASCII (`FoldedSearch.mayBecomeASCII`); `count` where there is none. Less than 17 bytes
+  /// aren't looked at: that is `place` itself.
   @inline(__always)
-  private static func load(_ start: UnsafePointer<UInt8>, _ place: Int) -> UInt64 {
-    UInt64(littleEndian: UnsafeRawPointer(start + place).loadUnaligned(as: UInt64.self))
-  }
-
-  /// The first place from `place` on that has the anchor or isn't ASCII, or one within eight bytes of the end.
-  @inline(__always)
-  static func skip(_ start: UnsafePointer<UInt8>, _ place: Int, _ count: Int, _ anchor: Anchor) -> Int {
+  func first(_ start: UnsafePointer<UInt8>, from place: Int, _ count: Int) -> Int {
+    if count < 17 { return place }
     var place = place
-    while place &+ 8 <= count {
-      let bytes = load(start, place)
-      let differences = (bytes | anchor.caseBits) ^ anchor.pattern
-      // The lowest of these bits is right: a difference of zero borrows from those above it only.
-      let stops = ((differences &- ones) & ~differences | bytes) & highBits
-      if stops != 0 { return place &+ stops.trailingZeroBitCount / 8 }
-      place &+= 8
+    while place &+ 17 <= count {
+      let found = stops(start + place)
+      if found[0] | found[1] != 0 { return place &+ StopBytes.firstSet(found) }
+      place &+= 16
     }
-    return place
+    // The last sixteen, some of which were looked at already. The very last byte has none behind it to be a stop with.
+    let last = count &- 17
+    let seen = UInt64(place &- last) &* 8
+    var found = stops(start + last)
+    found[0] &= UInt64.max << seen
+    found[1] &= seen < 64 ? .max : UInt64.max << (seen &- 64)
+    return found[0] | found[1] == 0 ? count : last &+ StopBytes.firstSet(found)
   }
 
-  /// Goes on from `place` while there are eight bytes that aren't ASCII and none of which begins a scalar that may fold
-  /// to it (`FoldedSearch.mayBecomeASCII`).
   @inline(__always)
-  static func skipScripts(_ start: UnsafePointer<UInt8>, _ place: Int, _ count: Int) -> Int {
-    var place = place
-    while place &+ 8 <= count {
-      let bytes = load(start, place)
-      guard bytes & highBits == highBits else { return place }
-      let low = bytes & ~highBits
-      let leads =
-        between(low, 0x42, 0x49) | between(low, 0x4D, 0x4D) | between(low, 0x61, 0x62)
-        | between(low, 0x6F, 0x6F)
-      if leads != 0 { return place }
-      place &+= 8
-    }
-    return place
+  private static func firstSet(_ found: SIMD2<UInt64>) -> Int {
+    found[0] != 0 ? found[0].trailingZeroBitCount / 8 : 8 &+ found[1].trailingZeroBitCount / 8
   }
 
-  /// The high bit of each byte, below 0x80 all of them, that is in a range.
+  /// Of each of the sixteen bytes, all bits or none. Reads one byte more.
   @inline(__always)
-  private static func between(_ bytes: UInt64, _ first: UInt64, _ last: UInt64) -> UInt64 {
-    (ones &* (0x80 + last) &- bytes) & (bytes &+ ones &* (0x80 - first)) & highBits
+  private func stops(_ start: UnsafePointer<UInt8>) -> SIMD2<UInt64> {
+    let start = UnsafeRawPointer(start)
+    let bytes = start.loadUnaligned(as: Bytes.self)
+    let next = start.loadUnaligned(fromByteOffset: 1, as: Bytes.self)
+    let anchors = ((bytes | firstCase) .== first) .& ((next | secondCase) .== second)
+    let letters = ((bytes | letterCase) &- leastLetter) .<= letterSpan
+    // Vectors throughout: with a number beside a vector, the compiler makes a loop over the bytes.
+    let marked = letters .& (next .>= Bytes(repeating: 0x80))
+    let latin = (bytes &- Bytes(repeating: 0xC2)) .<= Bytes(repeating: 7)
+    let greek = bytes .== Bytes(repeating: 0xCD)
+    let signs = (bytes .== Bytes(repeating: 0xE2)) .| (bytes .== Bytes(repeating: 0xEF))
+    let extended = (bytes .== Bytes(repeating: 0xE1)) .& (next .>= Bytes(repeating: 0xB4))
+    let folding = latin .| greek .| signs .| extended
+    let stops = unsafeBitCast(anchors .| marked .| folding, to: SIMD2<UInt64>.self)
+    return SIMD2(stops[0].littleEndian, stops[1].littleEndian)
   }
 }
