@@ -126,6 +126,19 @@ import Testing
     #expect(stack.context.registeredObjects == [kept])
   }
 
+  @Test func `an import that saves each object alone lets go of those that nobody refers to`() throws {
+    struct WeakPerson { weak var person: Person? }
+    let stack = try Stack()
+    var early: [WeakPerson] = []
+    for i in 0..<1_500 {
+      let person = stack.person("\(i)")
+      if i < 100 { early.append(WeakPerson(person: person)) }
+      try stack.context.save()
+    }
+    #expect(early.allSatisfy { $0.person == nil })
+    #expect(try stack.context.count(for: request(Person.self)) == 1_500)
+  }
+
   @Test func `a changed object stays registered until it is saved`() throws {
     let stack = try Stack()
     stack.person("Ada")

@@ -4,14 +4,20 @@
 import CairnModel
 import Foundation
 
-/// Makes the change set of one save.
-struct ChangeSetBuilder {
+/// Makes the change set of one save. A class, since a value would be copied into each walk over a list.
+final class ChangeSetBuilder {
   private let context: NSManagedObjectContext
   private let scope: StoreScope
   private let model: CompiledModel
   /// The permanent keys of `context.inserted`, in their order; 0 for those of other stores.
   private(set) var keys: [Int64] = []
   private(set) var changes: ChangeSet
+  /// Those with changed links, the updated ones first.
+  private var linked: [NSManagedObject] = []
+  private var linkedNew: [NSManagedObject] = []
+  private var batches: [UpdateBatch] = []
+  private var places: [UpdateBatch.Kind: Int] = [:]
+  private var lastBatch: UpdateBatch?
 
   /// Reserves keys for the new objects, and puts everything together. Throws what `permanentKeys` throws; keys
   /// that aren't committed then are lost.
@@ -32,7 +38,7 @@ struct ChangeSetBuilder {
 
   // MARK: Keys
 
-  private mutating func reserveKeys(_ store: NSPersistentStore) throws {
+  private func reserveKeys(_ store: NSPersistentStore) throws {
     if context.inserted.isEmpty { return }
     let new = context.inserted.compactMap { object in
       object.flatMap { isHere($0) && $0.reservedKey == nil ? $0 : nil }
@@ -63,11 +69,13 @@ struct ChangeSetBuilder {
 
   // MARK: Inserts
 
-  private mutating func addInserts() {
+  private func addInserts() {
     if keys.isEmpty { return }
     var rowsByEntity = [(keys: [Int64], drafts: [Int])](repeating: ([], []), count: model.entities.count)
-    for (object, key) in zip(context.inserted, keys) {
-      guard let object, key != 0 else { continue }
+    context.inserted.forEachUncounted { index, object in
+      let key = keys[index]
+      if key == 0 { return }
+      if let changes = object.changes, !changes.links.isEmpty { linkedNew.append(object) }
       let entity = object.table.entity.id.index
       rowsByEntity[entity].keys.append(key)
       rowsByEntity[entity].drafts.append(Int(object.row))
@@ -112,55 +120,85 @@ struct ChangeSetBuilder {
 
   // MARK: Updates
 
-  private struct UpdateGroup: Hashable {
-    let entity: EntityID
-    let slots: [Int]
+  /// In one pass over the changed objects, each of which costs a look at memory that is nowhere near.
+  private func addUpdates() {
+    context.updatedList.forEachUncounted { object in
+      guard object.isUpdated, isHere(object), let changes = object.changes else { return }
+      Unmanaged.passUnretained(changes)._withUnsafeGuaranteedRef { addUpdate(object, $0) }
+    }
+    batches.sort { ($0.kind.entity, $0.keys[0]) < ($1.kind.entity, $1.keys[0]) }
+    for batch in batches { changes.updates.append(batch.finish()) }
   }
 
-  private mutating func addUpdates() {
-    var groups: [UpdateGroup: [NSManagedObject]] = [:]
-    // Runs of objects with the same slots, which is what changing many at once makes.
-    var run: [NSManagedObject] = []
-    var group: UpdateGroup?
-    var onlySlot: Int?
-    for object in context.updated where isHere(object) {
-      if let onlySlot, let group, changesOnly(onlySlot, of: object, group.entity) {
-        run.append(object)
-        continue
-      }
-      let slots = changedSlots(object)
-      if slots.isEmpty { continue }
-      if let open = group, open.entity != object.table.entity.id || open.slots != slots {
-        groups[open, default: []] += run
-        (run, group) = ([], nil)
-      }
-      if group == nil { group = UpdateGroup(entity: object.table.entity.id, slots: slots) }
-      onlySlot = slots.count == 1 ? slots[0] : nil
-      run.append(object)
+  @inline(__always)
+  private func addUpdate(_ object: NSManagedObject, _ changes: ObjectChanges) {
+    if !changes.links.isEmpty { linked.append(object) }
+    let entity = object.table.entityIndex
+    if let only = changes.values.only {
+      if only.value.isStoredLike(object.storedValue(only.key)) { return }
+      if lastBatch?.isOnly(only.key, entity) != true { lastBatch = batch(object.table.entity, [only.key]) }
+      lastBatch?.add(object)
+      append(only.value, to: lastBatch.unsafelyUnwrapped.columns[0], object.table.entity, only.key)
+      return
     }
-    if let group { groups[group, default: []] += run }
-    let ordered = groups.sorted { ($0.key.entity, $0.value[0].key) < ($1.key.entity, $1.value[0].key) }
-    for (group, objects) in ordered {
-      let objects = ascending(objects)
-      changes.updates.append(
-        ChangeSet.Updates(
-          entity: group.entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion),
-          slots: group.slots, columns: group.slots.map { column($0, objects) }))
+    let slots = changedSlots(object, changes.values)
+    if slots.isEmpty { return }
+    let found = batch(object.table.entity, slots)
+    found.add(object)
+    for (slot, column) in zip(slots, found.columns) {
+      append(changes.values[slot] ?? .null, to: column, object.table.entity, slot)
     }
   }
 
-  /// Whether an object of the entity has a new value in that slot and in no other. False says nothing.
-  private func changesOnly(_ slot: Int, of object: NSManagedObject, _ entity: EntityID) -> Bool {
-    guard object.table.entityIndex == entity.index, let only = object.changes?.values.only, only.key == slot
-    else { return false }
-    return !only.value.isStoredLike(object.storedValue(slot))
+  /// The one for such changes, made if there is none yet. Objects with the same slots follow each other, where many are
+  /// changed at once.
+  private func batch(_ entity: CompiledEntity, _ slots: [Int]) -> UpdateBatch {
+    let kind = UpdateBatch.Kind(entity: entity.id, slots: slots)
+    if let lastBatch, lastBatch.kind == kind { return lastBatch }
+    if let place = places[kind] { return batches[place] }
+    let made = UpdateBatch(kind, entity)
+    places[kind] = batches.count
+    batches.append(made)
+    return made
   }
 
   /// The slots that would be stored differently.
-  private func changedSlots(_ object: NSManagedObject) -> [Int] {
-    guard let values = object.changes?.values, !values.isEmpty else { return [] }
+  private func changedSlots(_ object: NSManagedObject, _ values: SmallMap<Int, Value>) -> [Int] {
+    if values.isEmpty { return [] }
     let slots = values.compactMap { $0.value.isStoredLike(object.storedValue($0.key)) ? nil : $0.key }
     return slots.count < 2 ? slots : slots.sorted()
+  }
+
+  private func append(_ value: Value, to column: ColumnBuilder, _ entity: CompiledEntity, _ slot: Int) {
+    do {
+      switch value {
+      case .int(let value) where [.int16, .int32, .int64].contains(column.type): column.append(value)
+      case .key(let key): append(key, to: column)
+      default: try column.append(value: value)
+      }
+    } catch {
+      fatalError("\(entity.name), slot \(slot): \(error)")  // setters have checked it
+    }
+  }
+
+  // MARK: Deletes, and rows that are only checked
+
+  private func addDeletes() {
+    let gone = context.deleted.filter { isHere($0) && !$0.flags.contains(.isInaccessible) }
+    for (entity, objects) in grouped(gone) {
+      changes.deletes.append(
+        ChangeSet.Deletes(entity: entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion)))
+    }
+  }
+
+  private func addChecks() {
+    let watched = context.watched.filter { isHere($0) && !$0.hasChanges && $0.chunk != nil }
+    for (entity, objects) in grouped(watched) {
+      changes.updates.append(
+        ChangeSet.Updates(
+          entity: entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion), slots: [],
+          columns: []))
+    }
   }
 
   /// By key; mostly they are so already.
@@ -169,41 +207,6 @@ struct ChangeSetBuilder {
       return objects.sorted { $0.key < $1.key }
     }
     return objects
-  }
-
-  private func column(_ slot: Int, _ objects: [NSManagedObject]) -> Column {
-    let column = ColumnBuilder(objects[0].table.entity.slotTypes[slot])
-    for object in objects {
-      do {
-        switch object.changes?.values[slot] ?? .null {
-        case .key(let key): append(key, to: column)
-        case let value: try column.append(value: value)
-        }
-      } catch {
-        fatalError("\(object.table.entity.name), slot \(slot): \(error)")  // setters have checked it
-      }
-    }
-    return column.finish()
-  }
-
-  // MARK: Deletes, and rows that are only checked
-
-  private mutating func addDeletes() {
-    let gone = context.deleted.filter { isHere($0) && !$0.flags.contains(.isInaccessible) }
-    for (entity, objects) in grouped(gone) {
-      changes.deletes.append(
-        ChangeSet.Deletes(entity: entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion)))
-    }
-  }
-
-  private mutating func addChecks() {
-    let watched = context.watched.filter { isHere($0) && !$0.hasChanges && $0.chunk != nil }
-    for (entity, objects) in grouped(watched) {
-      changes.updates.append(
-        ChangeSet.Updates(
-          entity: entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion), slots: [],
-          columns: []))
-    }
   }
 
   /// By entity, and by key within; each object once.
@@ -222,17 +225,14 @@ struct ChangeSetBuilder {
 
   // MARK: Links
 
-  private mutating func addLinks() throws {
-    for object in context.updated where isHere(object) { try addLinks(object) }
-    for case let object? in context.inserted where isHere(object) { try addLinks(object) }
+  private func addLinks() throws {
+    for object in linked + linkedNew {
+      guard let links = object.changes?.links else { continue }
+      for (id, pending) in links.sorted(by: { $0.key < $1.key }) { try addLinks(object, model[id], pending) }
+    }
   }
 
-  private mutating func addLinks(_ object: NSManagedObject) throws {
-    guard let links = object.changes?.links, !links.isEmpty else { return }
-    for (id, pending) in links.sorted(by: { $0.key < $1.key }) { try addLinks(object, model[id], pending) }
-  }
-
-  private mutating func addLinks(_ owner: NSManagedObject, _ relation: Relation, _ pending: PendingLinks)
+  private func addLinks(_ owner: NSManagedObject, _ relation: Relation, _ pending: PendingLinks)
     throws
   {
     switch relation.storage {
@@ -283,8 +283,7 @@ struct ChangeSetBuilder {
     return side == .source && !model[inverse].isOrdered
   }
 
-  private mutating func addPairs(_ relation: Relation, _ owner: NSManagedObject, _ membership: [Int64: Bool])
-  {
+  private func addPairs(_ relation: Relation, _ owner: NSManagedObject, _ membership: [Int64: Bool]) {
     // A pair of a relationship that is its own inverse is pending on both of its objects: one tells of it.
     let isSymmetric = relation.inverse == relation.id
     let mine = permanent(owner.key)
@@ -297,7 +296,7 @@ struct ChangeSetBuilder {
     if !added.isEmpty { add(relation, owner, .add(added)) }
   }
 
-  private mutating func add(_ relation: Relation, _ owner: NSManagedObject, _ change: ChangeSet.LinkChange) {
+  private func add(_ relation: Relation, _ owner: NSManagedObject, _ change: ChangeSet.LinkChange) {
     changes.links.append(ChangeSet.Links(relation.id, of: rowKey(owner), change))
   }
 
@@ -334,5 +333,46 @@ extension NSManagedObject {
     let versions = chunk.versions
     if let damage = versions.damage { managedObjectContext?.keep(damage) }
     return versions.integer(Int(row))
+  }
+}
+
+/// The rows of one entity in which a save changes the same slots.
+private final class UpdateBatch {
+  struct Kind: Hashable {
+    let entity: EntityID
+    let slots: [Int]
+  }
+
+  let kind: Kind
+  /// One a slot; whoever adds an object appends its values.
+  let columns: [ColumnBuilder]
+  private(set) var keys: [Int64] = []
+  private var versions: [Int64] = []
+  private var isAscending = true
+  private let entityIndex: Int32
+  /// -1 where there are more.
+  private let onlySlot: Int
+
+  init(_ kind: Kind, _ entity: CompiledEntity) {
+    self.kind = kind
+    entityIndex = Int32(kind.entity.index)
+    onlySlot = kind.slots.count == 1 ? kind.slots[0] : -1
+    columns = kind.slots.map { ColumnBuilder(entity.slotTypes[$0]) }
+  }
+
+  func isOnly(_ slot: Int, _ entity: Int32) -> Bool { slot == onlySlot && entity == entityIndex }
+
+  func add(_ object: NSManagedObject) {
+    if let last = keys.last, object.key < last { isAscending = false }
+    keys.append(object.key)
+    versions.append(object.rowVersion)
+  }
+
+  func finish() -> ChangeSet.Updates {
+    let order = isAscending ? nil : keys.indices.sorted { keys[$0] < keys[$1] }
+    return ChangeSet.Updates(
+      entity: kind.entity, keys: order.map { $0.map { keys[$0] } } ?? keys,
+      versions: order.map { $0.map { versions[$0] } } ?? versions, slots: kind.slots,
+      columns: columns.map { $0.finish(rows: order) })
   }
 }

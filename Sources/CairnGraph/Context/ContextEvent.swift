@@ -48,41 +48,46 @@ extension NSManagedObjectContext {
     event = ContextEvent()
     event.firstInserted = inserted.count
     event.unpropagated = past.unpropagated
-    var new = inserted[past.firstInserted...].compactMap { $0 }
-    if !past.appeared.isEmpty {
-      new += past.appeared.filter { !$0.flags.contains(.isDead) && !$0.isDeleted }
+    var new = Set<NSManagedObject>(minimumCapacity: 2 * (inserted.count - past.firstInserted))
+    inserted.forEachUncounted(from: past.firstInserted) { _, object in
+      endEvent(object)
+      new.insert(object)
     }
-    for object in new { endEvent(object) }
+    for object in past.appeared where !object.flags.contains(.isDead) && !object.isDeleted {
+      endEvent(object)
+      new.insert(object)
+    }
     if !new.isEmpty {
-      let set = Set(new)
-      userInfo[NSInsertedObjectsKey] = set
-      recentlyInserted = past.firstInserted == 0 && past.appeared.isEmpty ? set : nil
+      userInfo[NSInsertedObjectsKey] = new
+      recentlyInserted = past.firstInserted == 0 && past.appeared.isEmpty ? new : nil
     }
     let deleted = past.deleted.filter { $0.isDeleted || $0.flags.contains(.isDead) }
     if !deleted.isEmpty {
-      let set = Set(deleted)
+      let set = Set(sparse: deleted)
       userInfo[NSDeletedObjectsKey] = set
       let isAll =
         set.count == self.deleted.count && deleted.allSatisfy { $0.isDeleted && !$0.flags.contains(.isDraft) }
       recentlyDeleted = isAll ? (set, changeCount) : nil
     }
     for object in deleted { endEvent(object) }
-    var updated: [NSManagedObject] = []
-    for object in past.updated where object.flags.contains(.inEvent) {
+    var updated = Set<NSManagedObject>(minimumCapacity: 2 * past.updated.count)
+    var areUpdated = true
+    past.updated.forEachUncounted { object in
+      guard object.flags.contains(.inEvent) else { return }
       endEvent(object)
-      if !object.isDeleted, object.isUpdated || object.isInserted { updated.append(object) }
+      if object.isDeleted || !(object.isUpdated || object.isInserted) { return }
+      if !object.isUpdated { areUpdated = false }
+      updated.insert(object)
     }
     if !updated.isEmpty {
-      let set = Set(updated)
-      userInfo[NSUpdatedObjectsKey] = set
-      let isAll = set.count == updatedCount && updated.allSatisfy(\.isUpdated)
-      recentlyUpdated = isAll ? (set, changeCount) : nil
+      userInfo[NSUpdatedObjectsKey] = updated
+      recentlyUpdated = updated.count == updatedCount && areUpdated ? (updated, changeCount) : nil
     }
     // Sets are disjoint: a local edit says more than a refresh.
     let refreshed = past.refreshed.filter { !$0.flags.contains(.isDead) && !$0.isDeleted }
     if !refreshed.isEmpty {
       var set = Set(refreshed)
-      for object in updated { set.remove(object) }
+      set.subtract(updated)
       if !past.appeared.isEmpty { set.subtract(new) }
       if !set.isEmpty { userInfo[NSRefreshedObjectsKey] = set }
     }
@@ -129,5 +134,13 @@ extension NSManagedObjectContext {
       for listed in updatedList { listed.flags.remove(.isListed) }
       updatedList = []
     }
+  }
+}
+
+extension Set {
+  /// The elements with room to spare: comparing objects that come to stand in one place costs more than the room.
+  init(sparse elements: [Element]) {
+    self.init(minimumCapacity: 2 * elements.count)
+    for element in elements { insert(element) }
   }
 }

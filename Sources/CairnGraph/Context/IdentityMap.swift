@@ -24,7 +24,8 @@ final class IdentityMap {
   @exclusivity(unchecked) private(set) var pageCount = 0
   private var pageCapacity = 0
   @exclusivity(unchecked) private var sparse: [Int64: NSManagedObject] = [:]
-  @exclusivity(unchecked) private var nextPage = 0
+  /// Where `collect` goes on: an index over all places of all pages.
+  @exclusivity(unchecked) private var nextPlace = 0
   @exclusivity(unchecked) private(set) var count = 0
 
   init() { pages = .allocate(capacity: 0) }
@@ -113,7 +114,7 @@ final class IdentityMap {
   func removeAll() {
     let old = (pages, pageCount, sparse)
     (pages, pageCount, pageCapacity, sparse) = (.allocate(capacity: 0), 0, 0, [:])
-    (count, nextPage) = (0, 0)
+    (count, nextPlace) = (0, 0)
     IdentityMap.free(old.0, old.1)
   }
 
@@ -126,14 +127,18 @@ final class IdentityMap {
     return result + sparse.values
   }
 
-  /// Takes out the unchanged objects that only the map holds, looking at `count` pages from where it left
-  /// off, and returns them.
-  func collect(pages count: Int) -> [NSManagedObject] {
+  /// Takes out the unchanged objects that only the map holds, looking at `count` places from where it left off, each
+  /// once at most, and returns them.
+  func collect(places count: Int) -> [NSManagedObject] {
     var freed: [NSManagedObject] = []
-    for _ in 0..<min(count, pageCount) {
-      if nextPage >= pageCount { nextPage = 0 }
-      collect(page: nextPage, into: &freed)
-      nextPage += 1
+    var left = min(count, pageCount * IdentityMap.pageSize)
+    while left > 0 {
+      if nextPlace >= pageCount * IdentityMap.pageSize { nextPlace = 0 }
+      let (page, place) = nextPlace.quotientAndRemainder(dividingBy: IdentityMap.pageSize)
+      let end = min(IdentityMap.pageSize, place + left)
+      if let objects = pages[page] { collect(objects, place..<end, into: &freed) }
+      left -= end - place
+      nextPlace += end - place
     }
     for key in sparse.keys where isKnownUniquelyReferenced(&sparse[key]) && sparse[key]?.hasChanges == false {
       freed.append(sparse.removeValue(forKey: key)!)
@@ -142,12 +147,11 @@ final class IdentityMap {
     return freed
   }
 
-  private func collect(page index: Int, into freed: inout [NSManagedObject]) {
-    guard let page = pages[index] else { return }
-    for place in 0..<IdentityMap.pageSize
-    where isKnownUniquelyReferenced(&page[place]) && page[place]?.hasChanges == false {
-      freed.append(page[place].unsafelyUnwrapped)
-      page[place] = nil
+  private func collect(_ objects: Page, _ places: Range<Int>, into freed: inout [NSManagedObject]) {
+    for place in places
+    where isKnownUniquelyReferenced(&objects[place]) && objects[place]?.hasChanges == false {
+      freed.append(objects[place].unsafelyUnwrapped)
+      objects[place] = nil
     }
   }
 }

@@ -43,9 +43,9 @@ struct SavedIDs: Sendable {
 
   var userInfo: [AnyHashable: Any] {
     var result: [AnyHashable: Any] = [:]
-    if !inserted.isEmpty { result[NSInsertedObjectIDsKey] = Set(inserted) }
-    if !updated.isEmpty { result[NSUpdatedObjectIDsKey] = Set(updated) }
-    if !deleted.isEmpty { result[NSDeletedObjectIDsKey] = Set(deleted) }
+    if !inserted.isEmpty { result[NSInsertedObjectIDsKey] = Set(sparse: inserted) }
+    if !updated.isEmpty { result[NSUpdatedObjectIDsKey] = Set(sparse: updated) }
+    if !deleted.isEmpty { result[NSDeletedObjectIDsKey] = Set(sparse: deleted) }
     return result
   }
 }

@@ -137,13 +137,13 @@ extension NSManagedObjectContext {
     keepingError { try newestRow(key, in: scope) }
   }
 
-  private final func newestRow(_ key: RowKey, in scope: StoreScope) throws -> FetchedRow? {
+  final func newestRow(_ key: RowKey, in scope: StoreScope) throws -> FetchedRow? {
     guard let store = scope.singleRows else {
       let batch = try rows([key], in: scope)
       return batch.count == 0 ? nil : fetched(batch.chunk(0), batch.row(0), scope)
     }
+    // This package's own stores, which have the model's columns.
     guard let found = try store.newestRow(key) else { return nil }
-    try scope.table(found.chunk.entity).check(found.chunk)
     return fetched(found.chunk, found.row, scope)
   }
 
@@ -153,9 +153,12 @@ extension NSManagedObjectContext {
 
   /// nil where there is no such row.
   final func loadRow(of object: NSManagedObject) throws -> (chunk: Chunk, row: Int)? {
-    guard let scope = object.table.scope,
-      let found = try newestRow(RowKey(entity: object.table.entity.id, id: object.key), in: scope),
-      found.table === object.table,
+    guard let scope = object.table.scope else { return nil }
+    let key = RowKey(entity: object.table.entity.id, id: object.key)
+    if let store = scope.singleRows {
+      return try store.newestRow(key).flatMap { $0.chunk.entity == key.entity ? $0 : nil }
+    }
+    guard let found = try newestRow(key, in: scope), found.table === object.table,
       let chunk = found.chunk
     else { return nil }
     return (chunk, found.row)

@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
 
   final func forgetEverything() {
     invalidateResults()
-    for scope in knownScopes { scope.collect(pageCount: .max) }
+    for scope in knownScopes { scope.collect(placeCount: .max) }
     let all = inserted.compactMap(\.self) + knownScopes.flatMap(\.saved)
     let ids = all.map(\.objectID)
     for case let object? in inserted { uninsert(object) }

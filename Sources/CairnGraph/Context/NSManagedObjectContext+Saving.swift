@@ -25,9 +25,9 @@ extension NSManagedObjectContext {
 
   private final func willSaveObjects() {
     for _ in 0..<1_000 {
-      for case let object? in inserted { object.willSave() }
-      for object in updated { object.willSave() }
-      for object in deleted { object.willSave() }
+      inserted.forEachUncounted { _, object in object.willSave() }
+      updated.forEachUncounted { $0.willSave() }
+      deleted.forEachUncounted { $0.willSave() }
       if event.isEmpty, event.firstInserted == inserted.count { return }
       processPendingChanges()
       propagateDeletes()
@@ -43,11 +43,16 @@ extension NSManagedObjectContext {
       let error = error as NSError
       errors += error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
     }
-    for object in deleted where !object.flags.contains(.isInaccessible) {
+    deleted.forEachUncounted { object in
+      if object.flags.contains(.isInaccessible) { return }
       do { try object.validateForDelete() } catch { collect(error) }
     }
-    for case let object? in inserted { do { try object.validateForInsert() } catch { collect(error) } }
-    for object in updated { do { try object.validateForUpdate() } catch { collect(error) } }
+    inserted.forEachUncounted { _, object in
+      do { try object.validateForInsert() } catch { collect(error) }
+    }
+    updated.forEachUncounted { object in
+      do { try object.validateForUpdate() } catch { collect(error) }
+    }
     try NSError.throwValidation(errors)
   }
 
@@ -101,7 +106,13 @@ extension NSManagedObjectContext {
     try store.requireWritable()
     // Of those that were never read, or couldn't be: a deletion of a row that is gone is done already; a change to
     // one is a conflict.
-    let unread = (deleted + updated).filter { $0.table.isOf(scope) && $0.chunk == nil }
+    var unread: [NSManagedObject] = []
+    deleted.forEachUncounted { object in
+      if object.chunk == nil, object.table.isOf(scope) { unread.append(object) }
+    }
+    updatedList.forEachUncounted { object in
+      if object.chunk == nil, object.isUpdated, object.table.isOf(scope) { unread.append(object) }
+    }
     for object in try preparing("changed objects couldn't be read", { try scope.find(unread) })
     where object.isDeleted { object.flags.insert(.isInaccessible) }
     var conflicts: [Any] = []
@@ -132,66 +143,51 @@ extension NSManagedObjectContext {
   /// whose row can't be read becomes a fault.
   private final func settle(_ scope: StoreScope, _ keys: [Int64], changed: [Commit.Rows]) {
     var changedRows = ChangedRows(changed)
-    var onNewRows: [NSManagedObject] = []
-    for (index, object) in inserted.enumerated() {
-      guard let object, object.table.isOf(scope) else { continue }
-      inserted[index] = nil
-      insertedCount -= 1
+    var rows = NewRows(self, scope)
+    inserted.forEachUncounted { index, object in
+      if !object.table.isOf(scope) { return }
       promote(object, to: keys[index])
-      onNewRows.append(object)
+      rows.settle(object)
     }
-    for object in updatedList where object.table.isOf(scope) {
+    updatedList.forEachUncounted { object in
+      if !object.table.isOf(scope) { return }
       object.flags.remove(.isListed)
       if object.flags.contains(.isUpdated) { updatedCount -= 1 }
-      if object.flags.contains(.isDeleted) { continue }
+      if object.flags.contains(.isDeleted) { return }
       if changedRows.contains(object) {
-        onNewRows.append(object)
+        rows.settle(object)
       } else if object.flags.contains(.isUpdated) {
         object.settle(on: object.chunk, Int(object.row))
       } else {
         object.changes?.forgetSaved()
-        object.flags.remove(.isListed)
       }
     }
-    updatedList.removeAll { $0.table.isOf(scope) }
+    rows.settleRest()
     for object in deleted where object.table.isOf(scope) { scope.remove(object) }
-    deleted.removeAll { $0.table.isOf(scope) }
     for object in withdrawn where object.table.isOf(scope) { kill(object) }
     withdrawn.removeAll { $0.flags.contains(.isDead) }
+    // Otherwise all is forgotten in a moment (`forgetPending`).
+    if knownScopes.count > 1 { dropPending(of: scope) }
     scope.clearDrafts()
     scope.forgetReserved()
-    settle(onNewRows, scope)
   }
 
-  private final func settle(_ objects: [NSManagedObject], _ scope: StoreScope) {
-    if objects.isEmpty { return }
-    let batch = try? rows(objects.map { RowKey(entity: $0.table.entity.id, id: $0.key) }, in: scope)
-    let chunks = batch?.chunks ?? []
-    let places = batch?.places ?? []
-    var next = 0
-    for object in objects {
-      guard next < places.count else {
-        object.settle(on: nil, 0)
-        continue
-      }
-      let chunk = chunks[Int(places[next].chunk)]
-      let row = Int(places[next].row)
-      // Missing rows are left out, and keys of different entities may be the same number.
-      guard chunk.key(row) == object.key, chunk.entity == object.table.entity.id else {
-        object.settle(on: nil, 0)
-        continue
-      }
-      object.settle(on: chunk, row)
-      next += 1
+  /// Takes what is saved out of what isn't.
+  private final func dropPending(of scope: StoreScope) {
+    for index in inserted.indices where inserted[index]?.table.isOf(scope) ?? false {
+      inserted[index] = nil
+      insertedCount -= 1
     }
+    updatedList.removeAll { $0.table.isOf(scope) }
+    deleted.removeAll { $0.table.isOf(scope) }
   }
 
   // MARK: After
 
   private final func tell(of report: SaveReport) {
-    for object in report.inserted { object.didSave() }
-    for object in report.updated { object.didSave() }
-    for object in report.deleted { object.didSave() }
+    report.inserted.forEachUncounted { $0.didSave() }
+    report.updated.forEachUncounted { $0.didSave() }
+    report.deleted.forEachUncounted { $0.didSave() }
     let inserted = recentlyInserted?.count == report.inserted.count ? recentlyInserted : nil
     let sets = report.scopes == 1 ? (report.updatedSet, report.deletedSet) : (nil, nil)
     let updated = sets.0?.count == report.updated.count ? sets.0 : nil
@@ -200,15 +196,62 @@ extension NSManagedObjectContext {
     NotificationCenter.default.post(
       name: .NSManagedObjectContextDidSave, object: self,
       userInfo: [
-        NSInsertedObjectsKey: inserted ?? Set(report.inserted),
-        NSUpdatedObjectsKey: updated ?? Set(report.updated),
-        NSDeletedObjectsKey: deleted ?? Set(report.deleted),
+        NSInsertedObjectsKey: inserted ?? Set(sparse: report.inserted),
+        NSUpdatedObjectsKey: updated ?? Set(sparse: report.updated),
+        NSDeletedObjectsKey: deleted ?? Set(sparse: report.deleted),
       ])
     NotificationCenter.default.post(
-      name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: report.ids.userInfo)
+      name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: report.idSets)
     SaveMailbox.deliver(report.ids, from: self)
     for object in report.deleted { kill(object) }
     collectInstalment(afterInserting: report.inserted.count)
+  }
+}
+
+/// Puts objects onto the rows that a commit has written, one after the other.
+private struct NewRows {
+  private let context: NSManagedObjectContext
+  private let scope: StoreScope
+  /// The chunk of the last one: rows that were saved together lie together.
+  private var last: Chunk?
+  /// Of a store that is asked once for all rows.
+  private var rest: [NSManagedObject] = []
+
+  init(_ context: NSManagedObjectContext, _ scope: StoreScope) {
+    self.context = context
+    self.scope = scope
+  }
+
+  mutating func settle(_ object: NSManagedObject) {
+    if scope.singleRows == nil { return rest.append(object) }
+    let entity = object.table.entity.id
+    if let last, last.entity == entity, let row = last.row(of: object.key, near: Int(object.row)) {
+      return object.settle(on: last, row)
+    }
+    let found = try? context.newestRow(RowKey(entity: entity, id: object.key), in: scope)
+    guard let found, found.table === object.table, let chunk = found.chunk else {
+      return object.settle(on: nil, 0)
+    }
+    object.settle(on: chunk, found.row)
+    last = chunk
+  }
+
+  func settleRest() {
+    if rest.isEmpty { return }
+    let keys = rest.map { RowKey(entity: $0.table.entity.id, id: $0.key) }
+    let batch = try? context.rows(keys, in: scope)
+    var next = 0
+    for object in rest {
+      // Missing rows are left out, and keys of different entities may be the same number.
+      guard let batch, next < batch.count, batch.key(next).id == object.key,
+        batch.chunk(next).entity == object.table.entity.id
+      else {
+        object.settle(on: nil, 0)
+        continue
+      }
+      object.settle(on: batch.chunk(next), batch.row(next))
+      next += 1
+    }
   }
 }
 
@@ -218,6 +261,8 @@ private struct ChangedRows {
   /// The runs of the entity that was asked for last: objects of one follow each other.
   private var last: (entity: EntityID, runs: [[Range<Int64>]])?
   private var single: Set<RowKey> = []
+  /// Where the key that was asked for last stands, or would.
+  private var hint = 0
 
   init(_ rows: [Commit.Rows]) {
     for rows in rows {
@@ -233,16 +278,20 @@ private struct ChangedRows {
     let entity = object.table.entity.id
     if !single.isEmpty, single.contains(RowKey(entity: entity, id: object.key)) { return true }
     if last?.entity != entity { last = (entity, runs[entity] ?? []) }
-    return last?.runs.contains { ChangedRows.contains(object.key, $0) } ?? false
+    return last?.runs.contains { contains(object.key, $0) } ?? false
   }
 
-  private static func contains(_ key: Int64, _ runs: [Range<Int64>]) -> Bool {
+  private mutating func contains(_ key: Int64, _ runs: [Range<Int64>]) -> Bool {
+    // Objects come in the order of their keys, mostly.
+    if hint < runs.count, runs[hint].upperBound <= key { hint += 1 }
+    if hint < runs.count, runs[hint].contains(key) { return true }
     var low = 0
     var high = runs.count
     while low < high {
       let middle = (low + high) / 2
       if runs[middle].upperBound <= key { low = middle + 1 } else { high = middle }
     }
+    hint = low
     return low < runs.count && runs[low].contains(key)
   }
 }
@@ -264,9 +313,29 @@ private struct SaveReport {
       updatedSet = context.recentlyUpdated.flatMap { $0.changeCount == count ? $0.set : nil }
       deletedSet = context.recentlyDeleted.flatMap { $0.changeCount == count ? $0.set : nil }
     }
-    for case let object? in context.inserted where object.table.isOf(scope) { inserted.append(object) }
-    updated += context.updated.filter { $0.table.isOf(scope) }
-    deleted += context.deleted.filter { $0.table.isOf(scope) }
+    inserted.reserveCapacity(inserted.count + context.insertedCount)
+    context.inserted.forEachUncounted { _, object in
+      if object.table.isOf(scope) { inserted.append(object) }
+    }
+    if context.knownScopes.count == 1 {
+      (updated, deleted) = (context.updated, context.deleted)
+    } else {
+      updated += context.updated.filter { $0.table.isOf(scope) }
+      deleted += context.deleted.filter { $0.table.isOf(scope) }
+    }
+  }
+
+  var idSets: [AnyHashable: Any] {
+    var result: [AnyHashable: Any] = [:]
+    let lists = [
+      (NSInsertedObjectIDsKey, inserted), (NSUpdatedObjectIDsKey, updated), (NSDeletedObjectIDsKey, deleted),
+    ]
+    for (key, objects) in lists where !objects.isEmpty {
+      var ids = Set<NSManagedObjectID>(minimumCapacity: 2 * objects.count)
+      objects.forEachUncounted { ids.insert($0.objectID) }
+      result[key] = ids
+    }
+    return result
   }
 
   var ids: SavedIDs {

@@ -186,7 +186,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// Every object that the context knows, made anew each time. An unchanged object that nobody else holds
   /// stays for a while, and is gone after a later save or `perform`.
   public final var registeredObjects: Set<NSManagedObject> {
-    if !retainsRegisteredObjects { for scope in knownScopes { scope.collect(pageCount: .max) } }
+    if !retainsRegisteredObjects { for scope in knownScopes { scope.collect(placeCount: .max) } }
     return insertedObjects.union(knownScopes.flatMap(\.saved))
   }
 
@@ -420,7 +420,7 @@ extension NSManagedObjectContext {
     inserted = []
     insertedCount = 0
     event.firstInserted = 0
-    for object in updatedList { object.flags.remove([.isListed, .inEvent]) }
+    updatedList.forEachUncounted { $0.flags.remove([.isListed, .inEvent]) }
     updatedList = []
     updatedCount = 0
     deleted = []
@@ -451,6 +451,6 @@ extension NSManagedObjectContext {
   final func collectInstalment(afterInserting count: Int = 0) {
     prefetched = []
     if retainsRegisteredObjects { return }
-    for scope in knownScopes { scope.collect(pageCount: 2 + 2 * count / IdentityMap.pageSize) }
+    for scope in knownScopes { scope.collect(placeCount: 128 + 2 * count) }
   }
 }

@@ -213,11 +213,11 @@ final class StoreScope {
 
   // MARK: Letting go
 
-  /// Lets go of unchanged objects that only the context holds, looking at some pages of each map.
-  func collect(pageCount: Int) {
+  /// Lets go of unchanged objects that only the context holds, looking at so many places of each map.
+  func collect(placeCount: Int) {
     var freed: [NSManagedObject] = []
     for index in maps.indices where maps[index].count > 0 {
-      freed += maps[index].collect(pages: pageCount)
+      freed += maps[index].collect(places: placeCount)
     }
     for object in freed where !object.isFault {
       object.willTurnIntoFault()
@@ -231,7 +231,7 @@ final class StoreScope {
     if context.retainsRegisteredObjects { return }
     let count = maps.reduce(0) { $0 + $1.count }
     if count < 2 * registeredAfterSweep + 2_048 { return }
-    collect(pageCount: .max)
+    collect(placeCount: .max)
     registeredAfterSweep = maps.reduce(0) { $0 + $1.count }
   }
 }

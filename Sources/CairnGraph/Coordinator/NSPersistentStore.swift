@@ -43,6 +43,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   public private(set) final weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
   public final let options: [AnyHashable: Any]?
   private final let configuration: String?
+  /// Whether commits are told of by `NSPersistentStoreRemoteChange`.
+  final let tellsOfCommits: Bool
 
   /// What the coordinator calls when it opens the store. Overrides call it, and may throw nothing: a store that
   /// can't be opened says so in `loadMetadata()` or `load()`.
@@ -54,6 +56,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     persistentStoreCoordinator = root
     configuration = name
     self.options = options
+    tellsOfCommits = StoreOptions(options).flag(NSPersistentStoreRemoteChangeNotificationPostOptionKey)
     self.uuid = uuid
     state = Lock(
       State(

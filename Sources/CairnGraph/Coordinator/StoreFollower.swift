@@ -50,9 +50,7 @@ extension NSPersistentStore {
   /// Posts `NSPersistentStoreRemoteChange` if the store was opened so. Called after each commit, on the thread that
   /// made it or found it.
   final func tellOfCommit() {
-    guard StoreOptions(options).flag(NSPersistentStoreRemoteChangeNotificationPostOptionKey),
-      let coordinator = persistentStoreCoordinator
-    else { return }
+    guard tellsOfCommits, let coordinator = persistentStoreCoordinator else { return }
     var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: identifier as Any]
     userInfo[NSPersistentStoreURLKey] = url
     NotificationCenter.default.post(

@@ -36,7 +36,7 @@ extension NSManagedObject {
 
   final func destinationKeys(of relation: Relation) -> [Int64] {
     if flags.contains(.isPropagated), hasLetGo(of: relation) { return [] }
-    ensureChanges().readRelations.insert(relation.id)
+    ensureChanges().noteRead(relation.id)
     return withoutDeleted(allKeys(of: relation), relation)
   }
 

@@ -143,7 +143,7 @@ extension NSManagedObject {
     }
     if flags.contains(.isDraft) { return false }
     if isFault { return true }
-    return relation.keySlot == nil && !(changes?.readRelations.contains(relation.id) ?? false)
+    return relation.keySlot == nil && !(changes?.wasRead(relation.id) ?? false)
   }
 }
 

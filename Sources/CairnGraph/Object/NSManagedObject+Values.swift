@@ -55,9 +55,8 @@ extension NSManagedObject {
   final func settle(on chunk: Chunk?, _ row: Int) {
     self.chunk = chunk
     self.row = Int32(row)
-    changes?.forgetSaved()
-    if let changes, changes.transients.isEmpty, changes.readRelations.isEmpty, changes.fetched.isEmpty {
-      self.changes = nil
+    if let changes {
+      if changes.hasReadMore { changes.forgetSaved() } else { self.changes = nil }
     }
     flags.remove([
       .isDraft, .isUpdated, .isListed, .inEvent, .hasOverlay, .isInaccessible, .didAwakeFromInsert,

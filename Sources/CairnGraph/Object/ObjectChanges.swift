@@ -9,20 +9,65 @@ final class ObjectChanges {
   // to a field calls out.
   /// By slot; keys of unsaved objects are negative. A new object's slots are in the draft instead.
   @exclusivity(unchecked) var values: SmallMap<Int, Value> = [:]
-  /// Kept when the object is saved.
-  var transients: [String: Any?] = [:]
   @exclusivity(unchecked) private(set) var links: SmallMap<RelationshipID, PendingLinks> = [:]
-  /// Results of fetched properties, kept until the object is refreshed.
-  var fetched: [String: NSArray] = [:]
-  /// Stored members of to-many relationships that a fetch has brought along.
-  var prefetched: [RelationshipID: PrefetchedKeys] = [:]
-  /// To-many relationships that were read since the object was a fault.
-  var readRelations: Set<RelationshipID> = []
   /// `values` as they were when the event began; of a new object, its whole row.
   private(set) var valuesBeforeEvent: SmallMap<Int, Value>?
+  /// What few objects have; nil where there is none of it.
+  private var rarities: Rarities?
+
+  private final class Rarities {
+    var transients: [String: Any?] = [:]
+    var fetched: [String: NSArray] = [:]
+    var prefetched: [RelationshipID: PrefetchedKeys] = [:]
+    var readRelations: Set<RelationshipID> = []
+    var reservedKey: Int64?
+  }
+
+  private var madeRarities: Rarities {
+    if let rarities { return rarities }
+    let made = Rarities()
+    rarities = made
+    return made
+  }
+
+  /// Values of transient attributes. Kept when the object is saved.
+  var transients: [String: Any?] {
+    get { rarities?.transients ?? [:] }
+    set { madeRarities.transients = newValue }
+  }
+
+  /// Results of fetched properties, kept until the object is refreshed.
+  var fetched: [String: NSArray] {
+    get { rarities?.fetched ?? [:] }
+    set { madeRarities.fetched = newValue }
+  }
+
+  /// Stored members of to-many relationships that a fetch has brought along.
+  var prefetched: [RelationshipID: PrefetchedKeys] {
+    get { rarities?.prefetched ?? [:] }
+    set { madeRarities.prefetched = newValue }
+  }
+
+  /// Whether a to-many relationship was read since the object was a fault.
+  func wasRead(_ relation: RelationshipID) -> Bool {
+    rarities?.readRelations.contains(relation) ?? false
+  }
+
+  func noteRead(_ relation: RelationshipID) {
+    if !wasRead(relation) { madeRarities.readRelations.insert(relation) }
+  }
 
   /// The key that a new object will have, once it was asked for its permanent ID.
-  var reservedKey: Int64?
+  var reservedKey: Int64? {
+    get { rarities?.reservedKey }
+    set { if newValue != nil || rarities != nil { madeRarities.reservedKey = newValue } }
+  }
+
+  /// Whether anything in here outlives a save.
+  var hasReadMore: Bool {
+    guard let rarities else { return false }
+    return !(rarities.transients.isEmpty && rarities.readRelations.isEmpty && rarities.fetched.isEmpty)
+  }
 
   /// The pending links that were asked for last: a long run of additions is to one relationship.
   /// `links` holds them, and whatever takes them out of it forgets them here.
@@ -65,11 +110,12 @@ final class ObjectChanges {
   /// Forgets everything but links.
   func forgetRow() {
     values = [:]
-    transients = [:]
-    fetched = [:]
-    prefetched = [:]
-    readRelations = []
     valuesBeforeEvent = nil
+    guard let rarities else { return }
+    rarities.transients = [:]
+    rarities.fetched = [:]
+    rarities.prefetched = [:]
+    rarities.readRelations = []
   }
 
   func beginEvent() { valuesBeforeEvent = values }
@@ -80,7 +126,7 @@ final class ObjectChanges {
 
   func endEvent() {
     valuesBeforeEvent = nil
-    for pending in links.values { pending.isOfEvent = false }
+    if !links.isEmpty { for (_, pending) in links { pending.isOfEvent = false } }
   }
 }
 

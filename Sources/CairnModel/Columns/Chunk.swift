@@ -110,6 +110,12 @@ public final class Chunk: Sendable {
     hasDenseKeys ? firstKey + Int64(row) : column(slotCount + 1).integer(row)
   }
 
+  /// The same, with a row where it may well be; nil for a deleted one too.
+  package func row(of key: Int64, near hint: Int) -> Int? {
+    let row = hint < count && self.key(hint) == key ? hint : row(of: key)
+    return row.flatMap { isDeleted($0) ? nil : $0 }
+  }
+
   /// The row with that key, deleted or not; nil if this chunk has none.
   public func row(of key: Int64) -> Int? {
     guard let explicitKeys else {

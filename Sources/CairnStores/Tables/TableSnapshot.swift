@@ -52,9 +52,13 @@ final class TableSnapshot: StoreSnapshot, ChunkSource {
   func joinChunks(_ join: Int) -> [Chunk] { joins[join].chunks.all }
 
   func locate(_ id: Int64, in entity: EntityID) -> (chunk: Chunk, row: Int)? {
-    for concrete in schema.entities[entity.index].concreteFamily {
-      if let place = tables[concrete.index]?.locate(id) { return place }
+    let family = schema.entities[entity.index].concreteFamily
+    // Tables are looked at where they lie: copying one counts four references.
+    return tables.withUnsafeBufferPointer { tables in
+      for concrete in family {
+        if let place = tables[concrete.index]?.locate(id) { return place }
+      }
+      return nil
     }
-    return nil
   }
 }
