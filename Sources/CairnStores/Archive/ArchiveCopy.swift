@@ -100,7 +100,7 @@ struct ArchiveCopy {
     }
     for chunk in table.chunks.all {
       guard let chunk = repair == nil ? chunk : repair?(chunk, number) else { continue }
-      items += packer.add(chunk).map { .init(chunk: $0) }
+      items += try packer.add(chunk).map { .init(chunk: $0) }
       try flush(false)
     }
     items += packer.finish().map { .init(chunk: $0) }
@@ -132,13 +132,20 @@ private struct ChunkPacker {
 
   init(types: [ValueType]) { self.types = types }
 
-  /// The chunks that are complete now, in order.
-  mutating func add(_ chunk: Chunk) -> [Chunk] {
+  /// The chunks that are complete now, in order. Throws what couldn't be read of a chunk that is taken apart:
+  /// what is made of it doesn't tell any more.
+  mutating func add(_ chunk: Chunk) throws -> [Chunk] {
     if pending == nil, chunk.deleted == nil, chunk.count == Chunk.capacity { return [chunk] }
+    func whole(_ place: Int) throws -> Column {
+      let column = chunk.place(place)
+      if let damage = column.damage { throw damage }
+      return column
+    }
     let rows = (0..<chunk.count).filter { !chunk.isDeleted($0) }
-    let keys = rows.map { chunk.key($0) }
-    let versions = rows.map { chunk.version($0) }
-    let columns = types.indices.map { slot in chunk.columns[slot].gathering(rows) }
+    let (versionColumn, keyColumn) = try (whole(types.count), whole(types.count + 1))
+    let keys = rows.map { keyColumn.integer($0) }
+    let versions = rows.map { versionColumn.integer($0) }
+    let columns = try types.indices.map { try whole($0).gathering(rows) }
     var result: [Chunk] = []
     var start = 0
     if let old = pending {

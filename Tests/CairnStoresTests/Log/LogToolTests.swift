@@ -145,6 +145,20 @@ import Testing
     #expect(try late.next()?.commit.generation.number == 8)
   }
 
+  @Test func `nothing is written from a log that can't be read as a whole`() throws {
+    let files = try Self.sample(4, history: .none)
+    let base = try LogSample.contents(files).keys.first { $0.hasPrefix("base") }!
+    let block = try #require(try LogFiles.base(at: "/a", files).index.tables[0][0].columns[0]?.block)
+    let broken = try Self.damaged(files) { $0[base]![Int(block.offset) + block.length - 1] ^= 1 }
+    #expect(throws: StoreError(.corrupt, "")) { try LogFiles.replace("/b", with: "/a", broken) }
+    #expect(!LogFiles.isLog(at: "/b", on: broken))
+    let store = try LogSample.openForReading(broken)
+    #expect(throws: StoreError(.corrupt, "")) {
+      try ArchiveFiles.pack(store, into: "/c", model: .init(schema: LogSample.schema), on: broken)
+    }
+    #expect(try broken.information("/c") == nil)
+  }
+
   @Test func `metadata is read and written by path, and survives checkpoints`() throws {
     let files = try Self.sample()
     #expect(try LogFiles.metadata(at: "/a", files).userEntries == ["who": .string("me")])
