@@ -47,6 +47,13 @@ struct RandomOperationsTests {
       .run(subject: StoreKind.reorderedArchive(seed), oracle: StoreKind.toy.maker)
     try RandomOperations(seed: seed, steps: 100, trace: Self.trace)
       .run(subject: StoreKind.turnedArchive(seed), oracle: StoreKind.toy.maker)
+    for (maker, steps) in [
+      (StoreKind.reorderedLog(seed), 100), (StoreKind.reorderedLog(seed, isFollowed: true), 150),
+      (StoreKind.turnedLog(seed), 60),
+    ] {
+      try RandomOperations(seed: seed, steps: steps, trace: Self.trace)
+        .run(subject: maker, oracle: StoreKind.toy.maker)
+    }
   }
 
   @Test("The log and the toy store agree, whatever is read from the files", arguments: seeds([3, 11, 1_043]))
@@ -61,7 +68,7 @@ struct RandomOperationsTests {
 
   @Test("They agree on logs of several chunks too", arguments: seeds([1]))
   func agreeOnLargeLogs(seed: UInt64) throws {
-    for kind in [StoreKind.log, .followedLog] {
+    for kind in [StoreKind.log, .followedLog, .reorderedLog] {
       try RandomOperations(seed: seed, steps: 16, largestBatch: 1_800, trace: Self.trace)
         .run(subject: kind.maker, oracle: StoreKind.toy.maker)
     }

@@ -21,6 +21,9 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case checkpointedLog
   /// A log that is read by a store which follows it.
   case followedLog
+  /// A log whose files have entities and properties in another order than the model, opened anew for every
+  /// generation.
+  case reorderedLog
   /// The third party's store that is written against public API alone.
   case toy
 
@@ -52,6 +55,7 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
       }
     case .reorderedArchive: StoreKind.reorderedArchive(1)
+    case .reorderedLog: StoreKind.reorderedLog(1)
     case .toy: { schema, history in ToyStore(schema: schema, history: history) }
     }
   }
@@ -64,6 +68,38 @@ extension StoreKind {
       let model = ArchiveStore.Model(schema: schema.shuffled(seed, keepingKeys: true))
       try ArchiveStore(at: "/a.cairn", model: model, options: .init(), fileSystem: files).close()
       return try rereadingArchive(schema, history, profile: .fastest, on: files) { _ in }
+    }
+  }
+
+  /// Its reader follows it where `isFollowed`.
+  static func reorderedLog(_ seed: UInt64, isFollowed: Bool = false) -> StoreMaker {
+    { schema, history in
+      let files = SimulatedFileSystem()
+      try openLog(files, schema.shuffled(seed, keepingKeys: true), history).close()
+      let writer = try openLog(files, schema, history)
+      guard isFollowed else {
+        return try RereadStore(writer) { try openLog(files, schema, .none, isReadOnly: true) }
+      }
+      let reader = try openLog(files, schema, .none, isReadOnly: true)
+      return try RereadStore(writer) {
+        _ = try reader.refresh()
+        return reader
+      }
+    }
+  }
+
+  /// A log of which a copy is written anew in another order for each generation, keys of pairs on the other
+  /// side included, and read from there.
+  static func turnedLog(_ seed: UInt64) -> StoreMaker {
+    { schema, history in
+      let files = SimulatedFileSystem()
+      let writer = try openLog(files, schema, history)
+      let other = schema.shuffled(seed)
+      return try RereadStore(writer) {
+        try LogFiles.replace("/b.log", with: "/a.log", files)
+        try openLog(files, other, .none, at: "/b.log").close()
+        return try openLog(files, schema, .none, at: "/b.log", isReadOnly: true)
+      }
     }
   }
 
@@ -104,7 +140,8 @@ private func rereadingArchive(
 }
 
 private func openLog(
-  _ files: SimulatedFileSystem, _ schema: Schema, _ history: HistoryPolicy, isReadOnly: Bool = false
+  _ files: SimulatedFileSystem, _ schema: Schema, _ history: HistoryPolicy, at path: String = "/a.log",
+  isReadOnly: Bool = false
 ) throws -> LogStore {
   var options = LogStore.Options()
   options.history = history
@@ -115,7 +152,7 @@ private func openLog(
   options.leastTail = 1 << 14
   options.checkpoints = .inline
   if isReadOnly { options.cacheBudget = 0 }
-  return try LogStore(at: "/a.log", model: .init(schema: schema), options: options, fileSystem: files)
+  return try LogStore(at: path, model: .init(schema: schema), options: options, fileSystem: files)
 }
 
 /// A log that is opened anew after each commit, once `afterCommit` has been called.

@@ -108,6 +108,43 @@ import Testing
     }
   }
 
+  @Test func `a log opens with its model in another order, and is told in the order that it was made with`()
+    throws
+  {
+    try withLog { path in
+      let coordinator = NSPersistentStoreCoordinator(
+        managedObjectModel: NSManagedObjectModel {
+          NSEntityDescription("Author") {
+            NSAttributeDescription("born", .integer32)
+            NSAttributeDescription("name", .string, unique: true)
+          }
+        })
+      let store = try coordinator.addPersistentStore(
+        ofType: CairnLogStoreType, configurationName: nil,
+        at: URL(fileURLWithPath: path("library.cairnlog")), options: [NSPersistentHistoryTrackingKey: true])
+      let context = NSManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = coordinator
+      try context.performAndWait {
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let names = try context.fetch(request).map { $0.value(forKey: "name") as? String }
+        #expect(names == ["Melville", "Poe", "Woolf"])
+        let twain = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
+        twain.setValue("Twain", forKey: "name")
+        twain.setValue(Int32(1835), forKey: "born")
+        try context.save()
+      }
+      try coordinator.remove(store)
+      let fetched = try Tool.run(
+        ["fetch", path("library.cairnlog"), "--sort", "name", "--format", "csv"]
+      ).output
+      #expect(fetched == "name,born\r\nMelville,1819\r\nPoe,1809\r\nTwain,1835\r\nWoolf,1882\r\n")
+      let outcome = try Tool.run(["log", path("library.cairnlog"), "--after", "3", "--json"])
+      let json = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any]
+      #expect(json?["commit"] as? Int == 4)
+    }
+  }
+
   @Test func `an archive becomes a log, and a log an archive and tables`() throws {
     try withLog { path in
       #expect(try Tool.run(["convert", path("library.cairnlog"), path("a.cairn")]).exitCode == 0)

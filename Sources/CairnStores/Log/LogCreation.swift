@@ -42,12 +42,7 @@ struct LogCreation {
 
   /// The same with rows.
   func create(_ snapshot: TableSnapshot, _ identity: ArchiveCopy.Identity) throws {
-    do {
-      try identity.schema.checkSize()
-      try ArchiveTables.check(snapshot.schema)
-    } catch let error as RecordError {
-      throw StoreError(.unsupportedRequest, error.message, file: directory.path)
-    }
+    try LogCreation.check(identity.schema, snapshot.schema, directory)
     let (segment, bytes) = LogWriter.newSegment(
       uuid: identity.metadata.uuid, number: Self.segmentNumber, after: 0, generation: identity.generation,
       LogKeys.all(identity.nextKeys, snapshot.schema))
@@ -57,6 +52,16 @@ struct LogCreation {
     let manifest = try LogCreation.write(
       snapshot, identity, base: Self.baseNumber, segment, bytes, in: directory, profile, clock)
     try directory.replace(manifest)
+  }
+
+  /// Throws `unsupportedRequest` for a schema that no file can say.
+  static func check(_ archived: ArchivedSchema, _ schema: Schema, _ directory: LogDirectory) throws {
+    do {
+      try archived.checkSize()
+      try ArchiveTables.check(schema)
+    } catch let error as RecordError {
+      throw StoreError(.unsupportedRequest, error.message, file: directory.path)
+    }
   }
 
   /// Writes a base and a segment that follows it, and returns a manifest that names them and nothing else.

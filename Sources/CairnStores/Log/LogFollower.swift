@@ -6,7 +6,9 @@ import Foundation
 /// Where a store that only reads stands. Confined to whoever holds the store's lock on it.
 final class LogFollower {
   private let replay: LogReplay
-  private let schemas: LogSchema
+  private(set) var schemas: LogSchema
+  /// What transactions are made in, where the store shows the rows turned (`LogSchema.isTurned`).
+  private var turned: TableEngine?
   private(set) var manifest: LogManifest
   private var segment: LogManifest.Segment
   private var file: any OpenFile
@@ -15,6 +17,7 @@ final class LogFollower {
   init(_ contents: LogContents, replay: LogReplay) {
     self.replay = replay
     schemas = contents.schema
+    turned = contents.turned
     manifest = contents.manifest
     file = contents.file
     reader = contents.reader
@@ -38,6 +41,10 @@ final class LogFollower {
     } catch {
       // They are made, so they have to be told. The error will be there next time too.
       if commits.isEmpty { throw error }
+    }
+    // All at once, since each time costs a pass over the pairs' keys.
+    if let turned, try turned.currentSnapshot().generation != engine.currentSnapshot().generation {
+      try engine.adopt(try schemas.shown(turned, replay.damage, clock: replay.clock))
     }
     return commits
   }
@@ -105,6 +112,9 @@ final class LogFollower {
   private func jump(_ engine: TableEngine, _ metadata: (StoreMetadata) -> Void) throws {
     let contents = try LogFollower.settled(replay.directory) { try replay.read(schemas.used) }
     try? file.close()
+    // A writer with another order of its own may have written the log anew.
+    schemas = contents.schema
+    turned = contents.turned
     manifest = contents.manifest
     file = contents.file
     reader = contents.reader
@@ -120,9 +130,9 @@ final class LogFollower {
       let step = try reader.next()
       guard case .group(let group) = step else { return step }
       do {
-        let commit = try replay.damage.checking { try LogReplay.make(group, schemas, engine) }
+        let commit = try replay.damage.checking { try LogReplay.make(group, schemas, turned ?? engine) }
         if let commit {
-          commits.append(commit)
+          commits.append(schemas.told(commit))
           replay.index?.note(group, in: segment.number)
         }
       } catch let error as StoreError where error.code == .storeClosed || error.file != nil {

@@ -23,7 +23,10 @@ struct LogContents {
   var manifest: LogManifest
   let base: ArchiveContents
   let schema: LogSchema
+  /// What the store shows.
   let engine: TableEngine
+  /// For a turned log, the tables that transactions were made in.
+  let turned: TableEngine?
   let metadata: StoreMetadata
   var end: LogEnd
   /// The newest segment, open.
@@ -52,16 +55,16 @@ struct LogReplay {
     let base = try chooseBase(manifest)
     let archive = try directory.open(base, manifest, cacheBudget: cacheBudget, damage: damage)
     let stored = archive.source.schema
-    guard schema.map({ stored.isStoredAs($0) }) ?? true else {
+    guard let schemas = LogSchema(stored: stored, used: schema ?? stored) else {
       throw StoreError(
         .incompatibleSchema, "the log was made with another version of the model", file: directory.path,
         remedy: "open it with the model that it was made with, or migrate it")
     }
     let metadata = try metadata(manifest)
-    let schemas = LogSchema(stored: stored, used: schema ?? stored)
+    let order = schemas.replayed
     let engine = TableEngine(
-      schema: schemas.used, history: .none, clock: clock,
-      beginning: ArchiveStore.beginning(archive, damage))
+      schema: order.given, history: .none, clock: clock,
+      beginning: ArchiveStore.beginning(archive, order, damage))
     // Those that aren't needed now are only looked at: that they are there is promised to history.
     for other in manifest.bases where other != base { try directory.check(other, manifest) }
     for segment in manifest.segments where segment.firstSequence < base.firstSequence {
@@ -86,8 +89,10 @@ struct LogReplay {
         file: directory.path)
     }
     return LogContents(
-      manifest: manifest, base: archive, schema: schemas, engine: engine, metadata: metadata, end: found.end,
-      file: found.file, reader: found.reader)
+      manifest: manifest, base: archive, schema: schemas,
+      engine: schemas.isTurned ? try schemas.shown(engine, damage, clock: clock) : engine,
+      turned: schemas.isTurned ? engine : nil, metadata: metadata, end: found.end, file: found.file,
+      reader: found.reader)
   }
 
   private func chooseBase(_ manifest: LogManifest) throws -> LogManifest.Base {
@@ -163,7 +168,8 @@ struct LogReplay {
     }
   }
 
-  /// Makes what a group says, and returns the commit of a transaction.
+  /// Makes what a group says in the tables that transactions are made in, and returns the commit of a
+  /// transaction, in their numbers.
   static func make(_ group: LogGroup, _ schemas: LogSchema, _ engine: TableEngine) throws -> Commit? {
     let generation = try engine.currentSnapshot().generation.number
     switch LogFrame.Kind(rawValue: group.kind) {
@@ -174,7 +180,8 @@ struct LogReplay {
           offset: 0)
       }
       let (transaction, changes) = try schemas.decode(group.payload)
-      return try engine.replay(changes, time: transaction.time, raising: transaction.keys.raise)
+      return try engine.replay(
+        changes, time: transaction.time, raising: schemas.made(transaction.keys).raise)
     case .keys, .close:
       var reader = RecordReader(group.payload)
       let keys = try LogKeys(&reader, schema: schemas.stored)
@@ -183,6 +190,7 @@ struct LogReplay {
       }
       let isExact = group.kind == LogFrame.Kind.close.rawValue
       engine.changeNextKeys { next in
+        let keys = schemas.made(keys)
         if isExact { for (root, key) in keys.next { next[root] = key } } else { keys.raise(&next) }
       }
       return nil

@@ -158,7 +158,7 @@ package struct LogSalvager {
     var notes = notes
     let damage = DamageLog()
     let (archive, base, losses) = try base(manifest, repairing: repairing, damage, &notes)
-    let schemas = LogSchema(stored: archive.source.schema, used: archive.source.schema)
+    let schemas = LogSchema(archive.source.schema)
     let engine = TableEngine(
       schema: schemas.used, history: .none, clock: { Date() },
       beginning: ArchiveStore.beginning(archive, damage))

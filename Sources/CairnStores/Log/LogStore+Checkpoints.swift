@@ -16,17 +16,19 @@ extension LogStore {
 
   func checkpoint() throws {
     var snapshot: TableSnapshot?
+    var schemas: LogSchema?
     var keys: [Int64] = []
     var joinKeys: [Int64] = []
     try engine.whileNobodyCommits { work in
       try writing.withLock { writer in
         let writer = try opened(writer)
         try writer.rotate(generation: work.new.generation.number, nextKeys: work.nextKeys)
+        schemas = writer.schema
       }
       (snapshot, keys, joinKeys) = (work.new, work.nextKeys, work.nextJoinKeys)
       return nil
     }
-    guard let snapshot else { return }
+    guard let snapshot, let schemas else { return }
     var base = LogManifest.Base(
       number: 0, generation: snapshot.generation.number, firstSequence: 0, length: 0)
     writing.withLock {
@@ -39,10 +41,10 @@ extension LogStore {
         fileSystem: directory.fileSystem, path: path, effort: options.profile.effort, clock: clock)
       try damage.checking {
         try copy.write(
-          snapshot,
+          schemas.stored(snapshot, damage),
           .init(
-            schema: archivedSchema, metadata: metadata, generation: base.generation, nextKeys: keys,
-            nextJoinKeys: joinKeys))
+            schema: archivedSchema, metadata: metadata, generation: base.generation,
+            nextKeys: schemas.stored(byEntity: keys), nextJoinKeys: schemas.stored(byJoin: joinKeys)))
       }
       guard let written = try directory.fileSystem.information(path) else {
         throw StoreError(.fileSystem, "it was removed while it was written", file: path)

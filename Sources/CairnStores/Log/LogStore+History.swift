@@ -8,7 +8,7 @@ extension LogStore {
   public func history(after generation: Generation) throws -> [Commit] {
     try LogFollower.settled(directory) {
       let newest = try engine.currentSnapshot().generation.number
-      let manifest = try currentManifest()
+      let (manifest, schemas) = try files()
       let told = LogRetention(options, now: Date()).toldAfter(manifest, newest: newest)
       if generation.number < told {
         throw StoreError(
@@ -22,21 +22,21 @@ extension LogStore {
       for (place, segment) in manifest.segments.enumerated() {
         let following = manifest.segments.dropFirst(place + 1).first
         if let following, following.generationBefore <= generation.number { continue }
-        try read(segment, manifest, after: generation.number, through: newest, &commits)
+        try read(segment, manifest, schemas, after: generation.number, through: newest, &commits)
       }
       return commits
     }
   }
 
-  private func currentManifest() throws -> LogManifest {
-    if let manifest = writing.withLock({ $0?.manifest }) { return manifest }
-    if let manifest = following.withLock({ $0?.manifest }) { return manifest }
+  private func files() throws -> (LogManifest, LogSchema) {
+    if let files = writing.withLock({ $0.map { ($0.manifest, $0.schema) } }) { return files }
+    if let files = following.withLock({ $0.map { ($0.manifest, $0.schemas) } }) { return files }
     throw TableEngine.closed
   }
 
   private func read(
-    _ segment: LogManifest.Segment, _ manifest: LogManifest, after generation: Int64, through newest: Int64,
-    _ commits: inout [Commit]
+    _ segment: LogManifest.Segment, _ manifest: LogManifest, _ schemas: LogSchema,
+    after generation: Int64, through newest: Int64, _ commits: inout [Commit]
   ) throws {
     let file = try directory.open(segment, manifest)
     defer { try? file.close() }

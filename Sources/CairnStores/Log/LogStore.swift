@@ -15,7 +15,6 @@ public final class LogStore: PersistentStore {
   let directory: LogDirectory
   let options: Options
   let damage: DamageLog
-  let schemas: LogSchema
   let index: LogIndex
   let lock: LockFile?
   private let processID = getpid()
@@ -48,9 +47,15 @@ public final class LogStore: PersistentStore {
 
   /// Opens the log at `path`, a directory, or makes an empty one where nothing is.
   ///
-  /// Throws `corrupt` for what is no log or has lost something that was acknowledged, `incompatibleSchema` for one of
-  /// another model or of one in another order, `locked` with the holder when another store writes to it, and what the file system throws. What was
-  /// written last and never acknowledged is cut off, and kept beside in a file `torn-…`.
+  /// The model may have its entities and properties in another order than the one that the log was made with.
+  /// Where the first side of a one-to-one pair is another then, the next opening for writing writes the log
+  /// anew: that costs a pass over everything, needs room for as much, and purges the history up to then.
+  /// Opening it for reading only, and each `refresh` that finds something, costs a pass over the pairs' keys.
+  ///
+  /// Throws `corrupt` for what is no log or has lost something that was acknowledged, `incompatibleSchema`
+  /// for one of another model, `locked` with the holder when another store writes to it, and what the file
+  /// system throws. What was written last and never acknowledged is cut off, and kept beside in a file
+  /// `torn-…`.
   public convenience init(
     at path: String, model: ArchiveStore.Model, options: Options = Options(),
     clock: @escaping @Sendable () -> Date = { Date() }
@@ -80,17 +85,20 @@ public final class LogStore: PersistentStore {
     let replay = LogReplay(
       directory: directory, cacheBudget: options.cacheBudget, damage: damage, clock: clock,
       upTo: options.upTo, index: index)
-    let contents =
+    var contents =
       try isReadOnly
       ? LogFollower.settled(directory) { try replay.read(model.schema) }
       : replay.read(model.schema, mode: .readWrite)
+    if !isReadOnly, contents.schema.isTurned {
+      try LogRewriting(directory: directory, options: options, clock: clock).rewrite(contents, model)
+      contents = try replay.read(model.schema, mode: .readWrite)
+    }
     self.directory = directory
     self.options = options
     self.damage = damage
     self.lock = lock
     self.clock = clock
     self.index = index
-    schemas = contents.schema
     engine = contents.engine
     archivedSchema = contents.base.schema
     entries = Lock((contents.metadata, false))

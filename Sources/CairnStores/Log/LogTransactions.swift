@@ -44,7 +44,7 @@ package final class LogTransactions {
   ) throws {
     directory = LogDirectory(fileSystem: fileSystem, path: try fileSystem.resolve(path))
     schema = try LogFiles.schema(at: path, on: fileSystem)
-    schemas = LogSchema(stored: schema, used: schema)
+    schemas = LogSchema(schema)
     after = generation
     manifest = try directory.manifest()
     let first = manifest.segments.last { $0.generationBefore <= generation } ?? manifest.segments[0]

@@ -66,7 +66,7 @@ package enum LogVerifier {
     let file = try directory.open(segment, manifest)
     defer { try? file.close() }
     let path = directory.path(segment)
-    let schemas = schema.map { LogSchema(stored: $0, used: $0) }
+    let schemas = schema.map(LogSchema.init)
     var reader = LogSegmentReader(file, path: path, segment: segment)
     var findings: [StoreError] = []
     var generation = segment.generationBefore

@@ -29,10 +29,11 @@ final class LogWriter {
   private var newestTime: Int64
   /// Whether a write has failed whose bytes may be there still.
   private var needsCut = false
-  /// By entity: keys below these were promised.
+  /// By entity of the bases: keys below these were promised.
   private var promised: [Int64]
 
-  /// Writes behind the end of a log that was read. `nextKeys` are those that nobody has been given.
+  /// Writes behind the end of a log that was read. `nextKeys` are those that nobody has been given; here as
+  /// everywhere by the store's entities.
   init(_ contents: LogContents, directory: LogDirectory, nextKeys: [Int64], options: Options) throws {
     self.directory = directory
     self.options = options
@@ -45,7 +46,7 @@ final class LogWriter {
     lastSequence = contents.end.sequence
     lastKind = contents.end.kind
     newestTime = contents.end.newestTime
-    promised = nextKeys
+    promised = schema.stored(byEntity: nextKeys)
     // What was read may be in the system's memory only, so that nothing newer may say that it is durable.
     // Where the mark can't be made either, reopening believes what the system shows.
     syncer = LogSyncer(durableThrough: manifest.segments.last!.lastSequence) {
@@ -78,12 +79,19 @@ final class LogWriter {
     }
   }
 
+  /// Throws where the numbers of frames are about to run out.
+  func requireSequences() throws {
+    if lastSequence < .max - (1 << 32) { return }
+    throw StoreError(.unsupportedRequest, "the log has no sequences left", file: directory.path)
+  }
+
   // MARK: Frames
 
   /// Appends a transaction, and returns the sequence of its last frame. Throws what the file system throws; then
   /// nothing was written.
   func append(_ changes: ChangeSet, _ commit: Commit, nextKeys: [Int64]) throws -> UInt64 {
     var promises = LogKeys()
+    let nextKeys = schema.stored(byEntity: nextKeys)
     for entity in schema.stored.entities where entity.root == entity.id {
       let root = entity.id.index
       if nextKeys[root] > promised[root] - options.keySlack / 2, nextKeys[root] > 1 {
@@ -107,8 +115,9 @@ final class LogWriter {
   /// Promises that keys below `next` may be in use. Returns the sequence of the frame that says so; nil where that was
   /// promised before.
   func promise(next: Int64, root: EntityID, generation: Int64) throws -> UInt64? {
-    guard next > promised[root.index] else { return nil }
-    let keys = LogKeys([(root.index, promise(after: next))])
+    let root = schema.stored(root).index
+    guard next > promised[root] else { return nil }
+    let keys = LogKeys([(root, promise(after: next))])
     var writer = RecordWriter()
     keys.write(to: &writer)
     let sequence = try append(.keys, writer.bytes, generation: generation)
@@ -125,9 +134,7 @@ final class LogWriter {
   private func append(_ kind: LogFrame.Kind, _ payload: [UInt8], generation: Int64) throws -> UInt64 {
     try syncer.requireWorking()
     if needsCut { try cut() }
-    guard lastSequence < .max - (1 << 32) else {
-      throw StoreError(.unsupportedRequest, "the log has no sequences left", file: directory.path)
-    }
+    try requireSequences()
     let (bytes, count) = LogWriter.frames(
       kind, payload, generation: generation, after: lastSequence, durable: syncer.durable, salt: segment.salt)
     let newEnd = end + UInt64(bytes.count)
@@ -195,7 +202,7 @@ final class LogWriter {
     changed.segments[old].length = end
     changed.segments[old].newestTime = newestTime
     changed.segments[old].isSealed = true
-    var promises = LogKeys.all(nextKeys, schema.stored)
+    var promises = LogKeys.all(schema.stored(byEntity: nextKeys), schema.stored)
     for place in promises.next.indices { promises.next[place].key = promise(after: promises.next[place].key) }
     let (segment, bytes) = LogWriter.newSegment(
       uuid: manifest.uuid, number: manifest.freeNumber, after: lastSequence, generation: generation, promises)
@@ -296,7 +303,7 @@ final class LogWriter {
     if let metadata { changed.metadata = metadata }
     if !isClosed {
       var writer = RecordWriter()
-      LogKeys.all(nextKeys, schema.stored).write(to: &writer)
+      LogKeys.all(schema.stored(byEntity: nextKeys), schema.stored).write(to: &writer)
       try syncer.syncNow()
       _ = try append(.close, writer.bytes, generation: generation)
       try cut()

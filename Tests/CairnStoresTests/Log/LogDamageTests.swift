@@ -283,7 +283,7 @@ import Testing
   private static func payload(_ changes: ChangeSet, keys: LogKeys = LogKeys()) throws -> [UInt8] {
     let header = LogTransaction(
       time: Date(timeIntervalSinceReferenceDate: .nan), author: "a", contextName: nil, keys: keys)
-    return try LogSchema(stored: LogSample.schema, used: LogSample.schema).encode(header, changes)
+    return try LogSchema(LogSample.schema).encode(header, changes)
   }
 
   @Test func `frames that say what can't be are corrupt, whatever their checksums say`() throws {

@@ -195,16 +195,10 @@ import Testing
     let again = try LogStore(
       at: "/a", model: .init(schema: schema), options: LogSample.options, fileSystem: files)
     #expect(try LogSample.Facts(again) == LogSample.expected(4)[4])
-    let other = try Schema(SchemaDescription(entities: [.init(name: "Other")]))
     try again.close()
-    // And the same in another order: transactions are written in the order of the bases.
-    let turned = try #require(
-      (1...20).lazy.map { schema.shuffled($0) }.first { !schema.isStoredAs($0) })
-    for refused in [other, turned] {
-      #expect(throws: StoreError(.incompatibleSchema, "")) {
-        _ = try LogStore(
-          at: "/a", model: .init(schema: refused), options: LogSample.options, fileSystem: files)
-      }
+    let other = try Schema(SchemaDescription(entities: [.init(name: "Other")]))
+    #expect(throws: StoreError(.incompatibleSchema, "")) {
+      _ = try LogStore(at: "/a", model: .init(schema: other), options: LogSample.options, fileSystem: files)
     }
   }
 
