@@ -46,7 +46,7 @@ struct ArchiveCopy {
       let schema = try put(schemaText, sink)
       let metadata = try put(metadataText, sink)
       let encoder = ArchiveEncoder(
-        to: sink, source: source, effort: effort, nextGroup: 0, keepsColumns: false,
+        to: sink, source: source, ColumnEncoder(effort: effort), nextGroup: 0, keepsColumns: false,
         leastBlob: leastBlob)
       var index = ArchiveIndex(
         generation: identity.generation, time: now, nextGroup: 0,

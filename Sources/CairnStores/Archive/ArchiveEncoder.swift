@@ -33,15 +33,15 @@ final class ArchiveEncoder {
   /// Values of so many bytes or more are kept apart, where the attribute allows it.
   private let leastBlob: Int
 
-  /// `source` is what the new blocks will be read from.
+  /// `source` is what the new blocks will be read from. Further encoders are like the one given.
   init(
-    to sink: any BlockSink, source: ArchiveSource, effort: EncodingEffort, nextGroup: UInt32,
+    to sink: any BlockSink, source: ArchiveSource, _ encoder: ColumnEncoder, nextGroup: UInt32,
     keepsColumns: Bool, leastBlob: Int = ArchiveBlob.leastSize
   ) {
     self.leastBlob = leastBlob
     self.sink = sink
     self.source = source
-    encoders = [ColumnEncoder(effort: effort)]
+    encoders = [encoder]
     self.nextGroup = nextGroup
     self.keepsColumns = keepsColumns
   }
@@ -210,7 +210,9 @@ final class ArchiveEncoder {
   private func prepare(
     _ places: [Int], rows items: ArraySlice<Item>, _ make: @Sendable (Int, ColumnEncoder) -> Block?
   ) -> [Int: Block?] {
-    guard places.count > 1, items.reduce(0, { $0 + $1.chunk.count }) >= ArchiveEncoder.leastShared else {
+    guard encoders[0].effort.triesForms, places.count > 1,
+      items.reduce(0, { $0 + $1.chunk.count }) >= ArchiveEncoder.leastShared
+    else {
       return Dictionary(uniqueKeysWithValues: places.map { ($0, make($0, encoders[0])) })
     }
     while encoders.count < 2 { encoders.append(ColumnEncoder(effort: encoders[0].effort)) }
@@ -218,7 +220,7 @@ final class ArchiveEncoder {
     return Dictionary(uniqueKeysWithValues: zip(places, made))
   }
 
-  /// How many rows are worth a second thread.
+  /// How many rows are worth a second thread, where forms are tried.
   private static let leastShared = 4096
 
   /// The columns of one place; nil where the file says them without a block.

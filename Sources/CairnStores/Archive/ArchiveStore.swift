@@ -178,7 +178,7 @@ public final class ArchiveStore: PersistentStore {
       let entity = ArchiveTables.entity(given, schema)
       let types = ArchiveTables.types(given, schema)
       let nothing = [Column?](repeating: nil, count: types.count + 2)
-      var chunks = ChunkList()
+      var chunks: [Chunk] = []
       var liveCount = 0
       for group in contents.index.tables[table] {
         for place in group.chunks.indices {
@@ -189,7 +189,8 @@ public final class ArchiveStore: PersistentStore {
           liveCount += group.chunks[place].liveCount
         }
       }
-      return Table(entity: entity, types: types, damage: damage, chunks: chunks, liveCount: liveCount)
+      return Table(
+        entity: entity, types: types, damage: damage, chunks: ChunkList(chunks), liveCount: liveCount)
     }
     let entityCount = schema.entities.count
     return TableEngine.Beginning(
@@ -249,8 +250,9 @@ public final class ArchiveStore: PersistentStore {
         try self.writing.withLock { writer in
           let metadata = self.changedMetadata()
           let kept = try self.opened(writer).save(
-            from: commit.old, to: commit.new, nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys,
-            metadata: metadata, checking: { try self.damage.check(since: before) })
+            from: commit.old, to: commit.new, rowCount: changes.rowCount, nextKeys: commit.nextKeys,
+            nextJoinKeys: commit.nextJoinKeys, metadata: metadata,
+            checking: { try self.damage.check(since: before) })
           if metadata != nil { self.entries.withLock { $0.isChanged = false } }
           return kept
         }
@@ -388,4 +390,17 @@ extension ArchiveStore: StoreOfTables {
   package var tables: TableEngine { engine }
 
   package func checked<T>(_ body: () throws -> T) throws -> T { try damage.checking(body) }
+}
+
+extension ChangeSet {
+  /// How many rows change; of links, how many there are in the change.
+  fileprivate var rowCount: Int {
+    let links = links.reduce(0) { count, links in
+      switch links.change {
+      case .add(let members), .remove(let members), .replace(let members): count + members.count + 1
+      }
+    }
+    return inserts.reduce(0) { $0 + $1.keys.count } + updates.reduce(0) { $0 + $1.keys.count }
+      + deletes.reduce(0) { $0 + $1.keys.count } + links
+  }
 }

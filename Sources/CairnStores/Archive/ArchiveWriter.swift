@@ -23,10 +23,10 @@ final class ArchiveWriter {
   /// By table: the last chunk, which stays in memory as a whole because rows are appended to it, and what the
   /// file has of it.
   private var tails: [Int: (chunk: Chunk, part: ArchivePart)] = [:]
-  /// How many groups use each block.
-  private var uses: [ObjectIdentifier: Int] = [:]
-  /// What blocks in use take.
-  private(set) var liveByteCount = 0
+  /// nil until the first save: who doesn't save needn't know.
+  private var knownUsage: BlockUsage?
+  /// For saves of few rows, which are many: it keeps its memory between them.
+  private lazy var quickEncoder = ColumnEncoder(effort: .quick)
   /// Why nothing can be written any more; nil while something can.
   private var poison: StoreError?
   /// Whether there may be bytes behind the committed length, of a save that failed and couldn't be cut off.
@@ -54,7 +54,6 @@ final class ArchiveWriter {
     slot = contents.slot
     slotNumber = contents.slotNumber ?? 0
     footers = contents.footers
-    for groups in index.tables { for group in groups { use(group, by: 1) } }
     if contents.unfinished > 0 { try file.truncate(to: slot.fileLength) }
     // While a slot is damaged the end of the file has to tell, which the next save moves. One after the other, so
     // that no crash damages both.
@@ -67,10 +66,16 @@ final class ArchiveWriter {
 
   var byteCount: UInt64 { slot.fileLength }
 
+  private var usage: BlockUsage { knownUsage ?? BlockUsage(index) }
+
+  /// What blocks in use take.
+  var liveByteCount: Int { usage.byteCount }
+
   /// Whether more than half of the file is of no use any more.
   var isWasteful: Bool {
-    let waste = Int64(slot.fileLength) - Int64(liveByteCount)
-    return waste > Int64(liveByteCount) && waste > ArchiveWriter.leastWaste
+    let liveByteCount = Int64(liveByteCount)
+    let waste = Int64(slot.fileLength) - liveByteCount
+    return waste > liveByteCount && waste > ArchiveWriter.leastWaste
   }
 
   /// Whether the file has to be written anew before anything can be saved to it: it has keys of one-to-one pairs
@@ -102,15 +107,17 @@ final class ArchiveWriter {
   // MARK: Saving
 
   /// Writes what differs between the tables of two snapshots, and returns the second with chunks that the file
-  /// stands behind.
+  /// stands behind. The first is what the file says. Costs what the chunks cost that differ, whatever else there is.
+  ///
+  /// `rowCount` is how many rows changed.
   ///
   /// Throws what the file system throws: the file is as before then. Only where it can't be known whether the save
   /// is on the medium, `outcomeUnknown`, and every later save throws the same until the archive is opened again.
   /// `check` is called when everything has been read that is needed, and before anything is final; what it throws is
   /// thrown.
   func save(
-    from old: TableSnapshot, to new: TableSnapshot, nextKeys: [Int64], nextJoinKeys: [Int64],
-    metadata: StoreMetadata?, checking check: () throws -> Void
+    from old: TableSnapshot, to new: TableSnapshot, rowCount: Int, nextKeys: [Int64],
+    nextJoinKeys: [Int64], metadata: StoreMetadata?, checking check: () throws -> Void
   ) throws -> TableSnapshot {
     if let poison { throw poison }
     precondition(!needsOtherKeys, "the file has to be written anew first")
@@ -123,8 +130,10 @@ final class ArchiveWriter {
     next.nextKeys = order.stored(byEntity: nextKeys)
     next.nextJoinKeys = order.stored(byJoin: nextJoinKeys)
     let sink = AppendingSink(file, from: slot.fileLength)
+    var changes = order.tables.indices.compactMap { change(of: $0, from: old, to: new) }
+    let columnEncoder = encoder(for: changes, rowCount)
     let encoder = ArchiveEncoder(
-      to: sink, source: source, effort: effort, nextGroup: index.nextGroup, keepsColumns: true,
+      to: sink, source: source, columnEncoder, nextGroup: index.nextGroup, keepsColumns: true,
       leastBlob: options.leastBlob)
     do {
       let metadataText = try metadata.map {
@@ -134,20 +143,14 @@ final class ArchiveWriter {
         next.metadata = BlockPlace(offset: sink.offset, length: metadataText.count)
         try sink.append(metadataText)
       }
-      var splices: [GroupSplice] = []
-      for table in next.tables.indices {
-        let given = order.tables[table].given
-        guard let before = old.table(given), let after = new.table(given), before.serial != after.serial
-        else {
-          continue
-        }
-        next.tables[table] = try encoder.groups(of: items(after, table), table: table)
-        if let splice = ArchiveWriter.splice(index.tables[table], next.tables[table], table) {
-          splices.append(splice)
-        }
+      for number in changes.indices {
+        let table = changes[number].table
+        let groups = try encoder.groups(of: changes[number].items, table: table)
+        changes[number].inserted = groups
+        next.tables[table].replaceSubrange(changes[number].groups, with: groups)
       }
       next.nextGroup = encoder.nextGroup
-      let footer = try footer(next, splices)
+      let footer = try footer(next, changes.compactMap(splice), columnEncoder.deflater)
       // Copies for salvaging: a damaged footer would take the commit with it.
       try sink.append(footer.bytes)
       if let metadataText { try sink.append(metadataText) }
@@ -169,8 +172,68 @@ final class ArchiveWriter {
       }
       throw error
     }
-    return adopt(next, new, encoder)
+    return adopt(next, new, changes, encoder)
   }
+
+  /// What becomes of a part of one table.
+  private struct Change {
+    let table: Int
+    /// The groups of the file that have other ones in their place.
+    let groups: Range<Int>
+    /// Their chunks in the new snapshot.
+    let chunks: Range<Int>
+    /// Whether there are no chunks behind these.
+    let isAtEnd: Bool
+    let items: [ArchiveEncoder.Item]
+    var inserted: [ArchiveGroup] = []
+  }
+
+  /// nil where the table is the same in both.
+  private func change(of number: Int, from old: TableSnapshot, to new: TableSnapshot) -> Change? {
+    let given = order.tables[number].given
+    guard let before = old.table(given), let after = new.table(given), before.serial != after.serial else {
+      return nil
+    }
+    let (gone, come) = after.chunks.difference(from: before.chunks)
+    if gone.isEmpty, come.isEmpty { return nil }
+    // Groups are replaced as a whole.
+    let groups = index.tables[number]
+    var first = 0
+    var start = 0
+    while first < groups.count, start + groups[first].chunks.count <= gone.lowerBound {
+      start += groups[first].chunks.count
+      first += 1
+    }
+    if start == gone.lowerBound, gone.isEmpty {
+      let items = items(after.chunks[come], number)
+      return Change(
+        table: number, groups: first..<first, chunks: come, isAtEnd: come.upperBound == after.chunks.count,
+        items: items)
+    }
+    var last = first
+    var end = start
+    while end < gone.upperBound {
+      end += groups[last].chunks.count
+      last += 1
+    }
+    let chunks = start..<come.upperBound + end - gone.upperBound
+    return Change(
+      table: number, groups: first..<last, chunks: chunks,
+      isAtEnd: chunks.upperBound == after.chunks.count, items: items(after.chunks[chunks], number))
+  }
+
+  /// Where few of the rows to be written have changed, the search for the smallest form would be most of what a save
+  /// costs, and its result is replaced by the next.
+  private func encoder(for changes: [Change], _ rowCount: Int) -> ColumnEncoder {
+    let written = changes.reduce(0) { sum, change in
+      change.items.reduce(sum) { $0 + ($1.isClean ? 0 : $1.chunk.count) }
+    }
+    return effort != .smallest && rowCount < written / ArchiveWriter.leastShare
+      ? quickEncoder : ColumnEncoder(effort: effort)
+  }
+
+  /// One in so many of the rows written has to have changed for their form to be searched for.
+  private static let leastShare = 8
 
   private func cut() throws {
     try file.truncate(to: slot.fileLength)
@@ -194,9 +257,9 @@ final class ArchiveWriter {
     slotNumber = 1 - slotNumber
   }
 
-  private func items(_ table: Table, _ number: Int) -> [ArchiveEncoder.Item] {
+  private func items(_ chunks: [Chunk], _ number: Int) -> [ArchiveEncoder.Item] {
     let places = order.tables[number].givenPlaces
-    return table.chunks.all.map { chunk in
+    return chunks.map { chunk in
       var item = ArchiveEncoder.Item(chunk: chunk, places: places)
       if let part = chunk.backing as? ArchivePart {
         item.stored = part
@@ -218,48 +281,54 @@ final class ArchiveWriter {
   }
 
   /// What has to be replaced; nil where nothing has.
-  private static func splice(_ old: [ArchiveGroup], _ new: [ArchiveGroup], _ table: Int) -> GroupSplice? {
+  private func splice(_ change: Change) -> GroupSplice? {
+    let (old, new) = (index.tables[change.table][change.groups], change.inserted)
     var start = 0
-    while start < old.count, start < new.count, old[start] === new[start] { start += 1 }
+    while start < old.count, start < new.count, old[old.startIndex + start] === new[start] { start += 1 }
     var end = 0
-    while end < min(old.count, new.count) - start, old[old.count - 1 - end] === new[new.count - 1 - end] {
+    while end < min(old.count, new.count) - start, old[old.endIndex - 1 - end] === new[new.count - 1 - end] {
       end += 1
     }
     let removed = old.count - start - end
     let inserted = Array(new[start..<new.count - end])
     if removed == 0, inserted.isEmpty { return nil }
-    return GroupSplice(table: table, start: start, removed: removed, inserted: inserted)
+    return GroupSplice(
+      table: change.table, start: old.startIndex + start, removed: removed, inserted: inserted)
   }
 
   /// A footer that only says the difference, unless the differences since the last whole one have become more to
   /// read than that was: so a small save doesn't cost what the file holds, nor opening what was ever saved.
   private func footer(
-    _ next: ArchiveIndex, _ splices: [GroupSplice]
+    _ next: ArchiveIndex, _ splices: [GroupSplice], _ deflater: BlockDeflater
   ) throws -> (bytes: [UInt8], isWhole: Bool) {
     let differences = footers.dropLast().reduce(0) { $0 + $1.length }
     let whole = footers.last!.length
     if differences > 2 * whole + 4096 || footers.count >= ArchiveFile.longestChain / 2
       || whole < options.leastFooter
     {
-      return (try TextBlock.encode(.footer, next.wholeFooter, level: 6), true)
+      return (try TextBlock.encode(.footer, next.wholeFooter, level: 6, deflater: deflater), true)
     }
-    return (try TextBlock.encode(.footer, next.deltaFooter(splices, after: footers[0]), level: 6), false)
+    let text = next.deltaFooter(splices, after: footers[0])
+    return (try TextBlock.encode(.footer, text, level: 6, deflater: deflater), false)
   }
 
   // MARK: Afterwards
 
   /// Takes the new state over. Chunks that were written are replaced by ones that the file stands behind, their
   /// columns given to the cache; the last chunk of each table stays in memory.
-  private func adopt(_ next: ArchiveIndex, _ new: TableSnapshot, _ encoder: ArchiveEncoder) -> TableSnapshot {
+  private func adopt(
+    _ next: ArchiveIndex, _ new: TableSnapshot, _ changes: [Change], _ encoder: ArchiveEncoder
+  ) -> TableSnapshot {
     var changed: [Int: Table] = [:]
-    for table in next.tables.indices {
-      let before = index.tables[table]
-      let after = next.tables[table]
-      if before.count == after.count, zip(before, after).allSatisfy({ $0 === $1 }) { continue }
-      for group in after { use(group, by: 1) }
-      for group in before { use(group, by: -1) }
-      let given = order.tables[table].given
-      changed[given] = rebased(new.table(given)!, table, after, encoder)
+    // Taken out meanwhile, so that it isn't copied.
+    var usage = usage
+    knownUsage = nil
+    defer { knownUsage = usage }
+    for change in changes {
+      for group in change.inserted { usage.use(group, by: 1) }
+      for group in index.tables[change.table][change.groups] { usage.use(group, by: -1) }
+      let given = order.tables[change.table].given
+      changed[given] = rebased(new.table(given)!, change, encoder)
     }
     for (block, columns) in encoder.written { block.keep(columns) }
     index = next
@@ -267,43 +336,32 @@ final class ArchiveWriter {
   }
 
   /// The table with chunks that the file stands behind.
-  private func rebased(
-    _ table: Table, _ number: Int, _ groups: [ArchiveGroup], _ encoder: ArchiveEncoder
-  ) -> Table {
+  private func rebased(_ table: Table, _ change: Change, _ encoder: ArchiveEncoder) -> Table {
+    let number = change.table
     let places = order.tables[number].storedPlaces
     let nothing = [Column?](repeating: nil, count: table.types.count + 2)
-    var list = ChunkList()
-    var chunks = table.chunks.all[...]
-    tails[number] = nil
-    for group in groups {
+    var kept: [Chunk] = []
+    var chunks = change.items.map(\.chunk)[...]
+    if change.isAtEnd { tails[number] = nil }
+    for group in change.inserted {
       for place in group.chunks.indices {
         let chunk = chunks.removeFirst()
-        if chunks.isEmpty, chunk.count < Chunk.capacity, chunk.backing == nil {
+        if change.isAtEnd, chunks.isEmpty, chunk.count < Chunk.capacity, chunk.backing == nil {
           // Large values don't stay in memory with it.
-          let kept = chunk.holding(encoder.spread[ObjectIdentifier(chunk)] ?? [:], order.tables[number])
-          tails[number] = (kept, ArchivePart(group, place, storedPlaces: places))
-          list.append(kept)
+          let tail = chunk.holding(encoder.spread[ObjectIdentifier(chunk)] ?? [:], order.tables[number])
+          tails[number] = (tail, ArchivePart(group, place, storedPlaces: places))
+          kept.append(tail)
         } else if let part = chunk.backing as? ArchivePart, part.group === group, part.index == place {
-          list.append(chunk)
+          kept.append(chunk)
         } else {
-          list.append(
+          kept.append(
             group.chunk(place, entity: table.entity, nothingHeld: nothing, storedPlaces: places))
         }
       }
     }
+    var list = table.chunks
+    list.replace(change.chunks, with: kept)
     return table.replacingChunks(list)
-  }
-
-  private func use(_ group: ArchiveGroup, by step: Int) {
-    for case let reference? in group.columns {
-      let key = ObjectIdentifier(reference.block)
-      let before = uses[key] ?? 0
-      let after = before + step
-      uses[key] = after == 0 ? nil : after
-      if before == 0 { liveByteCount += reference.block.length }
-      if after == 0 { liveByteCount -= reference.block.length }
-      liveByteCount += step * reference.blobBytes.reduce(0, +)
-    }
   }
 }
 
@@ -316,31 +374,5 @@ extension Chunk {
     return Chunk(
       entity: entity, count: count, firstKey: firstKey, lastKey: lastKey, hasDenseKeys: hasDenseKeys,
       deleted: deleted, slotCount: slotCount, held: held, backing: backing)
-  }
-}
-
-/// Appends to a file, in large writes.
-final class AppendingSink: BlockSink {
-  private let file: any OpenFile
-  private var start: UInt64
-  private var buffer: [UInt8] = []
-
-  init(_ file: any OpenFile, from offset: UInt64) {
-    self.file = file
-    start = offset
-  }
-
-  var offset: UInt64 { start + UInt64(buffer.count) }
-
-  func append(_ bytes: [UInt8]) throws {
-    buffer += bytes
-    if buffer.count >= 1 << 20 { try flush() }
-  }
-
-  func flush() throws {
-    if buffer.isEmpty { return }
-    try file.write(buffer, at: start)
-    start += UInt64(buffer.count)
-    buffer.removeAll(keepingCapacity: true)
   }
 }

@@ -87,13 +87,14 @@ enum TextBlock {
   }
 
   /// Header and bytes. Throws for a text that is longer than `limit`.
-  static func encode(_ kind: BlockHeader.Kind, _ text: [UInt8], level: Int) throws -> [UInt8] {
+  static func encode(
+    _ kind: BlockHeader.Kind, _ text: [UInt8], level: Int, deflater: BlockDeflater = BlockDeflater()
+  ) throws -> [UInt8] {
     guard text.count <= limit else {
       throw StoreError(
         .unsupportedRequest, "the \(kind) takes \(text.count) bytes, and an archive has room for \(limit)",
         remedy: "keep large data in rows")
     }
-    let deflater = BlockDeflater()
     let deflated = text.withUnsafeBufferPointer { buffer in
       // What it returns is its own memory.
       withExtendedLifetime(deflater) {
@@ -109,8 +110,8 @@ enum TextBlock {
     return header.bytes(over: stored) + stored
   }
 
-  /// Throws `RecordError`.
-  static func decode(_ header: BlockHeader, _ stored: [UInt8]) throws -> [UInt8] {
+  /// Throws `RecordError` for a block that no text has. Before memory is taken for it.
+  static func check(_ header: BlockHeader, _ stored: [UInt8]) throws {
     guard header.encoding == 0, header.table == 0, header.column == 0, header.group == 0, header.rows == 0
     else {
       throw RecordError(message: "a block of text says that it has rows", offset: 0)
@@ -120,12 +121,15 @@ enum TextBlock {
         message: "a text of \(header.rawLength) bytes in \(stored.count) is more than there may be", offset: 0
       )
     }
-    if header.codec == 0 {
-      guard header.rawLength == header.storedLength else {
-        throw RecordError(message: "a stored block of two lengths", offset: 0)
-      }
-      return stored
+    guard header.codec != 0 || header.rawLength == header.storedLength else {
+      throw RecordError(message: "a stored block of two lengths", offset: 0)
     }
+  }
+
+  /// Throws `RecordError`.
+  static func decode(_ header: BlockHeader, _ stored: [UInt8]) throws -> [UInt8] {
+    try check(header, stored)
+    if header.codec == 0 { return stored }
     do {
       let inflater = BlockInflater()
       return try stored.withUnsafeBufferPointer { buffer in

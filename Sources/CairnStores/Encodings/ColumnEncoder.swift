@@ -101,10 +101,10 @@ package final class ColumnEncoder {
     compact.update(from: values, count: rows.count)
     rows.compact(compact)
     // Where nulls are few, differences are better without them, and all else hardly worse with them.
-    let areFew = rows.nullCount * 8 < rows.count && effort != .smallest
+    let areFew = rows.nullCount * 8 < rows.count && effort != .smallest && effort.triesForms
     let apart = chooser.choose(
       compact, rows.valueCount, among: areFew ? [.delta, .deltaOfDelta] : IntegerShape.allCases)
-    if effort != .untried, let null = inBandNull(compact, rows.valueCount) {
+    if effort.triesForms, let null = inBandNull(compact, rows.valueCount) {
       for row in 0..<rows.count where rows.isNull(row) { values[row] = null }
       let inBand = chooser.choose(
         values, rows.count, among: areFew ? [.byValue, .byFrequency, .runs] : IntegerShape.allCases)
@@ -143,10 +143,17 @@ package final class ColumnEncoder {
     return EncodedBlock(bytes: Array(payload.buffer), codec: .stored, rawLength: payload.count)
   }
 
-  /// Beside the usual way all others where a file is to be smallest; else only Huffman codes alone, which cost little,
+  /// In shorter payloads of forms that weren't tried no matches are sought, in bytes.
+  private static let leastMatched = 1 << 15
+
+  /// Where no form is tried, Huffman codes alone for what is short and the usual way for what is long. Else beside the
+  /// usual way all others where a file is to be smallest; else only Huffman codes alone, which cost little,
   /// where matches hardly made the payload smaller.
   private func isWorthTrying(_ strategy: DeflateStrategy, _ best: Int?, of count: Int) -> Bool {
-    switch strategy {
+    if effort == .quick {
+      return (strategy == .standard) == (count >= ColumnEncoder.leastMatched) && best == nil
+    }
+    return switch strategy {
     case .standard: true
     case .filtered: effort == .smallest
     case .huffmanOnly: effort == .smallest || best.map { $0 * 2 > count } ?? true
@@ -159,7 +166,7 @@ extension EncodingEffort {
   var deflateLevel: Int? {
     switch self {
     case .untried: nil
-    case .fastest: 1
+    case .quick, .fastest: 1
     case .default: 6
     case .smallest: 9
     }

@@ -12,12 +12,20 @@ package enum EncodingEffort: Sendable, CaseIterable {
   /// No candidate is tried and nothing deflated: one look at the values says the form. For a log, whose bytes
   /// are written anew soon.
   case untried
+  /// No candidate is tried: one look at the values says the form, and their bytes get Huffman codes, or deflate at
+  /// level 1 where they are many. For blocks in which little has changed, and which the next change replaces.
+  case quick
   /// Few candidates, deflate at level 1.
   case fastest
   /// Most candidates, tried on a sample of the rows; deflate at level 6.
   case `default`
   /// All candidates, the best of them measured on all rows; deflate at level 9 with three strategies.
   case smallest
+}
+
+extension EncodingEffort {
+  /// Whether candidates are tried.
+  var triesForms: Bool { self != .untried && self != .quick }
 }
 
 /// The values of one slot for the rows of a row group, as bytes. `Formats/encodings.md` says which.

@@ -30,6 +30,16 @@ struct ChunkList: Sendable {
   private var pages: [Page] = []
   private var firstKeys: [Int64] = []
 
+  init() {}
+
+  /// Chunks in the order of their keys.
+  init(_ chunks: [Chunk]) {
+    pages = stride(from: 0, to: chunks.count, by: ChunkList.pageSize).map {
+      Page(Array(chunks[$0..<min($0 + ChunkList.pageSize, chunks.count)]))
+    }
+    firstKeys = pages.map { $0.firstKeys[0] }
+  }
+
   var isEmpty: Bool { pages.isEmpty }
 
   var last: Chunk? { pages.last?.chunks.last }
@@ -40,6 +50,65 @@ struct ChunkList: Sendable {
   }
 
   var pageCount: Int { pages.count }
+
+  var count: Int { pages.reduce(0) { $0 + $1.chunks.count } }
+
+  /// The chunks of some places, counted from the first. Costs a look at each page, as the two below.
+  subscript(range: Range<Int>) -> [Chunk] {
+    var result: [Chunk] = []
+    var start = 0
+    for page in pages {
+      let own = range.clamped(to: start..<start + page.chunks.count)
+      if !own.isEmpty { result += page.chunks[own.lowerBound - start..<own.upperBound - start] }
+      start += page.chunks.count
+    }
+    return result
+  }
+
+  /// Where two versions of a list differ: these places of the older one became those of this one. Empty where they
+  /// don't. Pages that both have are passed over as a whole.
+  func difference(from old: ChunkList) -> (old: Range<Int>, new: Range<Int>) {
+    var first = 0
+    var start = 0
+    while first < min(pages.count, old.pages.count), pages[first] === old.pages[first] {
+      start += pages[first].chunks.count
+      first += 1
+    }
+    var last = 0
+    while last < min(pages.count, old.pages.count) - first,
+      pages[pages.count - 1 - last] === old.pages[old.pages.count - 1 - last]
+    {
+      last += 1
+    }
+    let mine = pages[first..<pages.count - last].flatMap(\.chunks)
+    let theirs = old.pages[first..<old.pages.count - last].flatMap(\.chunks)
+    let least = min(mine.count, theirs.count)
+    var same = 0
+    while same < least, mine[same] === theirs[same] { same += 1 }
+    var sameEnd = 0
+    while sameEnd < least - same, mine[mine.count - 1 - sameEnd] === theirs[theirs.count - 1 - sameEnd] {
+      sameEnd += 1
+    }
+    start += same
+    return (start..<start + theirs.count - same - sameEnd, start..<start + mine.count - same - sameEnd)
+  }
+
+  /// Puts as many chunks, of the same regions of keys, where those at `range` are.
+  mutating func replace(_ range: Range<Int>, with chunks: [Chunk]) {
+    precondition(range.count == chunks.count, "\(chunks.count) chunks in the place of \(range.count)")
+    var start = 0
+    for (index, page) in pages.enumerated() {
+      let own = range.clamped(to: start..<start + page.chunks.count)
+      if !own.isEmpty {
+        var list = page.chunks
+        list.replaceSubrange(
+          own.lowerBound - start..<own.upperBound - start,
+          with: chunks[own.lowerBound - range.lowerBound..<own.upperBound - range.lowerBound])
+        pages[index] = Page(list)
+      }
+      start += page.chunks.count
+    }
+  }
 
   subscript(position: Position) -> Chunk { pages[position.page].chunks[position.index] }
 

@@ -131,6 +131,38 @@ import Testing
     #expect(costs[1] < costs[0] * 2 && costs[1] < 80_000, "\(costs)")
   }
 
+  @Test func `a save of one row leaves every group of the file as it is but the row's own`() throws {
+    let files = SimulatedFileSystem()
+    let store = try Self.open(files, Self.numbers)
+    try Self.insert(100_000, into: store)
+    let entity = Self.numbers.entities[0]
+    func groups() throws -> [[UInt64?]] {
+      try ArchiveFiles.contents(at: "/a", files).index.tables[0].map { group in
+        [UInt64(group.id)] + group.columns.map { $0?.block.offset }
+      }
+    }
+    for key in [1, 4096, 50_000, 100_000] as [Int64] {
+      let before = try groups()
+      var changes = ChangeSet()
+      try changes.update(
+        RowKey(entity: entity.id, id: key), ["square": .double(-Double(key))], in: Self.numbers)
+      _ = try store.commit(changes)
+      let after = try groups()
+      // A group of four becomes the changed chunk, and what is before and behind it.
+      let new = after.filter { !before.contains($0) }
+      #expect(before.filter { !after.contains($0) }.count == 1 && (1...3).contains(new.count))
+      // One of them has two new blocks, of the column and of the versions; the rest is where it was.
+      let known = Set(before.flatMap { $0.dropFirst().compactMap { $0 } })
+      #expect(new.flatMap { $0.dropFirst().compactMap { $0 } }.filter { !known.contains($0) }.count == 2)
+    }
+    try store.close()
+    let again = try Self.open(files, Self.numbers)
+    for key in [1, 4096, 50_000, 100_000] as [Int64] {
+      let rows = try again.rows([RowKey(entity: entity.id, id: key)], in: again.snapshot())
+      #expect(rows.value(0, slot: 1) == .double(-Double(key)))
+    }
+  }
+
   @Test func `opening reads the footer and not the data, and a request its columns`() throws {
     let files = SimulatedFileSystem()
     let store = try Self.open(files, Self.numbers)

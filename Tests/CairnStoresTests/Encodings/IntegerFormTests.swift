@@ -1,3 +1,4 @@
+import CairnModel
 import Testing
 
 @testable import CairnStores
@@ -19,6 +20,28 @@ struct IntegerFormTests {
       random(1, 3...3) + Array(repeating: 8, count: 999), random(3000, 0...200).map { $0 * $0 / 160 },
     ]
   }()
+
+  @Test("what one look finds is hardly larger than what a search finds, where values are few or run")
+  func oneLookIsEnough() {
+    var numbers = SeededNumbers(seed: 8)
+    let few = (0..<220).map { _ in Int64.random(in: 80...4983, using: &numbers) }
+    let lists: [[Int64]] = [
+      (0..<4096).map { _ in few[Int.random(in: 0..<few.count, using: &numbers)] },
+      (0..<4096).map { _ in few[min(Int.random(in: 0..<900, using: &numbers), 219)] },
+      (0..<4096).map { _ in Int64.random(in: 0...59, using: &numbers) },
+      (0..<4096).map { $0 == 77 ? 2 : 1 }, (0..<4096).map { Int64($0 / 300) },
+    ]
+    for list in lists {
+      let builder = ColumnBuilder(.int64)
+      for value in list { builder.append(value) }
+      let column = builder.finish()
+      func size(_ effort: EncodingEffort) -> Int {
+        ColumnEncoder(effort: effort).encode([column], type: .int64).bytes.count
+      }
+      #expect(size(.quick) <= size(.default) * 6 / 5 + 16, "\(list.prefix(5))")
+      #expect(size(.quick) <= size(.untried), "\(list.prefix(5))")
+    }
+  }
 
   @Test("every shape laid out in every way gives back its values")
   func everyFormComesBack() throws {

@@ -31,7 +31,7 @@ struct IntegerChooser {
   func choose(
     _ values: UnsafePointer<Int64>, _ n: Int, among shapes: [IntegerShape] = IntegerShape.allCases
   ) -> IntegerChoice {
-    let usesDictionary = shapes.contains(.byValue)
+    let usesDictionary = shapes.contains(.byValue) && effort.triesForms
     let shaper = IntegerShaper(
       values, n, dictionaryLimit: usesDictionary ? dictionaryLimit(n) : 0, scratch: scratch)
     let plain = shaper.make(.plain)!
@@ -39,7 +39,7 @@ struct IntegerChooser {
       let leaf: IntegerLeaf = IntegerLeaf.frame.suits(plain.range) ? .frame : .planes
       return IntegerChoice(shaped: plain, leaf: leaf, estimate: 0)
     }
-    if effort == .untried { return untried(plain, shaper) }
+    if !effort.triesForms { return untried(plain, shaper) }
     var choices = self.choices(plain, plain: nil)
     if plain.range == 0 { return choices[0] }
     var delta: ShapedIntegers?
@@ -66,7 +66,22 @@ struct IntegerChooser {
       UInt64(bitPattern: statistics.highestDelta &- statistics.lowestDelta) / max(statistics.factor, 1)
     if IntegerStatistics.bitWidth(deltas) < IntegerStatistics.bitWidth(plain.range) { consider(.delta) }
     if statistics.runs <= plain.n / 16 { consider(.runs) }
-    return best
+    guard effort == .quick else { return best }
+    // Values of a byte have codes of a byte at best.
+    if best.estimate > plain.n, let other = shaper.coded(upTo: dictionaryLimit(plain.n)).map(packed),
+      other.estimate < best.estimate
+    {
+      best = other
+    }
+    return wholeBytes(best)
+  }
+
+  /// The same in whole bytes, where Huffman codes make these shorter than as many bits as each value needs.
+  private func wholeBytes(_ packed: IntegerChoice) -> IntegerChoice {
+    guard packed.leaf == .bits, packed.shaped.range > 0 else { return packed }
+    let length = measure { packed.shaped.write(.planes, to: $0) }
+    guard length < packed.estimate else { return packed }
+    return IntegerChoice(shaped: packed.shaped, leaf: .planes, estimate: length)
   }
 
   private func packed(_ shaped: ShapedIntegers) -> IntegerChoice {
@@ -91,14 +106,14 @@ struct IntegerChooser {
   private func dictionaryLimit(_ n: Int) -> Int {
     switch effort {
     case .untried: 0
-    case .fastest: min(n / 8, 1024)
+    case .quick, .fastest: min(n / 8, 1024)
     case .default, .smallest: n / 2
     }
   }
 
   private func isTried(_ shape: IntegerShape) -> Bool {
     switch effort {
-    case .untried: false
+    case .untried, .quick: false
     case .fastest: shape == .delta || shape == .byValue || shape == .runs
     case .default: shape != .patched
     case .smallest: true
@@ -170,7 +185,7 @@ struct IntegerChooser {
 
   private var sampleRows: Int {
     switch effort {
-    case .untried, .fastest: 1024
+    case .untried, .quick, .fastest: 1024
     case .default: 2048
     case .smallest: 4096
     }

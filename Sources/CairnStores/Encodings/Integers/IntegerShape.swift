@@ -91,6 +91,12 @@ struct IntegerShaper {
       order == 1 ? .delta : .deltaOfDelta, words, count, low, UInt64(bitPattern: high &- low))
   }
 
+  /// As `byValue`, with a dictionary that is made for this; nil where it would have more than `limit` values.
+  func coded(upTo limit: Int) -> ShapedIntegers? {
+    head.removeAll()
+    return coded(IntegerDictionary(values, n, statistics, limit: limit, scratch: scratch), .byValue)
+  }
+
   private func coded(_ dictionary: IntegerDictionary?, _ shape: IntegerShape) -> ShapedIntegers? {
     guard let dictionary, dictionary.count > 1 else { return nil }
     head.append(IntegerStreamKind.dictionary.rawValue)

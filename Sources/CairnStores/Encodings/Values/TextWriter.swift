@@ -49,7 +49,7 @@ struct TextWriter {
   }
 
   private func chooseForm(_ list: TextList) -> (form: Form, estimate: Int) {
-    if chooser.effort == .untried {
+    if !chooser.effort.triesForms {
       return (Form(fronts: false, separator: nil), list.byteCount + 2 * list.count)
     }
     let mark = chooser.scratch.mark
@@ -86,7 +86,7 @@ struct TextWriter {
 
   private var sampleBytes: Int {
     switch chooser.effort {
-    case .untried, .fastest: 1 << 15
+    case .untried, .quick, .fastest: 1 << 15
     case .default: 1 << 17
     case .smallest: Int.max
     }
@@ -113,7 +113,7 @@ struct TextWriter {
   /// How many of the entries may be distinct for a dictionary to be tried.
   private var share: (numerator: Int, denominator: Int) {
     switch chooser.effort {
-    case .untried: (1, 8)
+    case .untried, .quick: (1, 8)
     case .fastest: (1, 4)
     case .default, .smallest: (3, 4)
     }
@@ -125,7 +125,7 @@ struct TextWriter {
     let most = min(list.count * share.numerator / share.denominator + 1, 65_534)
     guard list.count > 1, let first = TextDictionary(list, limit: most, scratch: scratch) else { return nil }
     var orders = [first]
-    if chooser.effort != .untried, chooser.effort != .fastest || first.entries.count <= 1024 {
+    if chooser.effort.triesForms, chooser.effort != .fastest || first.entries.count <= 1024 {
       orders.append(first.sorted(rows: list.count, scratch: scratch))
     }
     if chooser.effort == .smallest {
