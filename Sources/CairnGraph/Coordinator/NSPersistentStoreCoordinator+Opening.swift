@@ -21,12 +21,11 @@ extension NSPersistentStoreCoordinator {
       persistentStoreCoordinator: self, configurationName: configuration, at: url ?? nowhere, options: options
     )
     let readOptions = StoreOptions(options)
-    let version = managedObjectModel.storeMetadata(forConfiguration: configuration)
+    let version = managedObjectModel.version(ofConfiguration: configuration)
     let request = StoreFactory.Request(
       schema: model.schema, entities: entities, url: url, isReadOnly: facade.isReadOnly,
       keepsHistory: readOptions.flag(NSPersistentHistoryTrackingKey), options: options ?? [:],
-      versionHashes: version[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:],
-      versionIdentifiers: version[NSStoreModelVersionIdentifiersKey] as? [String] ?? [],
+      versionHashes: version?.hashes ?? [:], versionIdentifiers: version?.identifiers ?? [],
       modelSource: { [managedObjectModel] in
         (try? managedObjectModel.document.contents()).map { String(decoding: $0, as: UTF8.self) }
       })

@@ -226,10 +226,11 @@ final class ArchivePart: ChunkBacking {
   let index: Int
   /// Where the places of the chunk are in the file; nil where they are the same.
   private let storedPlaces: [Int]?
-  /// The keys, by place of the chunk, that the file has on the other side of their pairs.
-  private let turned: [Int: TurnedColumn]
-  /// The versions, where the file leaves them out because all are 1.
-  private let ones: Column?
+  /// The keys, by place of the chunk, that the file has on the other side of their pairs; nil where there are none.
+  private let turned: [Int: TurnedColumn]?
+  /// The versions once they have been asked for, where the file leaves them out because all are 1 and there aren't as
+  /// many as in a full chunk: rows are appended behind a column's own, so it has just as many as the chunk.
+  private let ones: Lock<Column?>?
 
   /// A key of a one-to-one pair that the file has on the other side, once it has been asked for.
   private final class TurnedColumn: Sendable {
@@ -245,12 +246,9 @@ final class ArchivePart: ChunkBacking {
     self.group = group
     self.index = index
     self.storedPlaces = storedPlaces
-    self.turned = turned.mapValues(TurnedColumn.init)
-    let count = group.chunks[index].count
-    // Rows are appended behind a column's own, so it has just as many as the chunk.
+    self.turned = turned.isEmpty ? nil : turned.mapValues(TurnedColumn.init)
     ones =
-      group.columns[group.types.count] != nil
-      ? nil : count == Chunk.capacity ? ArchivePart.ones : ArchivePart.ones.gathering(Array(0..<count))
+      group.columns[group.types.count] != nil || group.chunks[index].count == Chunk.capacity ? nil : Lock(nil)
   }
 
   func column(_ place: Int) -> Column {
@@ -261,7 +259,7 @@ final class ArchivePart: ChunkBacking {
   /// The column at a place of the file.
   func stored(_ place: Int) -> Column {
     let info = group.chunks[index]
-    guard let reference = group.columns[place] else { return ones! }
+    guard let reference = group.columns[place] else { return versions(info.count) }
     let block = reference.block
     let column = block.column(reference.firstPart + index, rows: info.count, in: group)
     guard place == group.types.count + 1, column.damage == nil else { return column }
@@ -273,7 +271,7 @@ final class ArchivePart: ChunkBacking {
   }
 
   private func turnedColumn(_ place: Int) -> Column {
-    let turned = turned[place]!
+    let turned = turned![place]!
     return turned.column.withLock { known in
       if let known { return known }
       let (keys, damage) = keys
@@ -292,6 +290,16 @@ final class ArchivePart: ChunkBacking {
   func zone(of slot: Int) -> Zone {
     let place = storedPlaces?[slot] ?? slot
     return place < 0 ? .ofAnyKey : group.columns[place]?.block.zone ?? Zone()
+  }
+
+  private func versions(_ count: Int) -> Column {
+    guard let ones else { return ArchivePart.ones }
+    return ones.withLock { known in
+      if let known { return known }
+      let made = ArchivePart.ones.gathering(Array(0..<count))
+      known = made
+      return made
+    }
   }
 
   /// The versions of rows that were never updated.

@@ -62,10 +62,7 @@ struct ArchiveFile {
     let place = try rethrow(newest.footer) {
       try ArchiveIndex.metadataPlace(footer, end: newest.footer.offset)
     }
-    let text = try text(place, .metadata, source)
-    let metadata = try rethrow(place) {
-      try ArchivedMetadata.read(json: text, type: ArchiveStore.traits.type)
-    }
+    let metadata = try self.metadata(at: place, source)
     guard metadata.uuid == newest.header.uuid else {
       throw corrupt("the metadata is of the archive \(metadata.uuid)", place.offset)
     }
@@ -149,22 +146,25 @@ struct ArchiveFile {
     at place: BlockPlace, insteadOf other: ArchivedSchema?, _ source: ArchiveSource
   ) throws -> (ArchivedSchema, Schema) {
     do {
-      let text = try self.text(place, .schema, source)
-      let archived = try rethrow(place) { try ArchivedSchema(json: text) }
-      return (archived, try compiled(archived, place))
+      return try value(place, .schema, source, of: ArchiveFile.schemas) { text in
+        let archived = try ArchivedSchema(json: text)
+        return (archived, try ArchiveFile.compiled(archived))
+      }
     } catch let error as StoreError where error.code == .corrupt {
       guard let other else { throw error }
-      return (other, try compiled(other, place))
+      return (other, try rethrow(place) { try ArchiveFile.compiled(other) })
     }
   }
 
-  private func compiled(_ archived: ArchivedSchema, _ place: BlockPlace) throws -> Schema {
-    try rethrow(place) {
-      let schema = try archived.schema
-      try ArchiveTables.check(schema)
-      return schema
-    }
+  private static func compiled(_ archived: ArchivedSchema) throws -> Schema {
+    let schema = try archived.schema
+    try ArchiveTables.check(schema)
+    return schema
   }
+
+  /// Of the files that were opened last.
+  private static let schemas = TextCache<(ArchivedSchema, Schema)>()
+  private static let metadata = TextCache<StoreMetadata>()
 
   /// Throws `corrupt` and what the file system throws.
   func metadata(_ state: State) throws -> StoreMetadata {
@@ -172,8 +172,9 @@ struct ArchiveFile {
   }
 
   func metadata(at place: BlockPlace, _ source: ArchiveSource) throws -> StoreMetadata {
-    let text = try self.text(place, .metadata, source)
-    return try rethrow(place) { try ArchivedMetadata.read(json: text, type: ArchiveStore.traits.type) }
+    try value(place, .metadata, source, of: ArchiveFile.metadata) {
+      try ArchivedMetadata.read(json: $0, type: ArchiveStore.traits.type)
+    }
   }
 
   func header(_ start: [UInt8]) throws -> ArchiveHeader {
@@ -245,7 +246,7 @@ struct ArchiveFile {
   private func index(
     _ newest: [UInt8], _ place: BlockPlace, _ source: ArchiveSource, _ copies: [UInt64: BlockPlace]
   ) throws -> (ArchiveIndex, [BlockPlace]) {
-    var blocks: [UInt64: ArchiveBlock] = [:]
+    var blocks = ArchiveIndex.KnownBlocks()
     var chain: [(footer: ArchiveIndex.Footer, place: BlockPlace)] = []
     var text = newest
     var place = place
@@ -276,6 +277,15 @@ struct ArchiveFile {
   func text(_ place: BlockPlace, _ kind: BlockHeader.Kind, _ source: ArchiveSource) throws -> [UInt8] {
     let (header, stored) = try source.readBlock(at: place.offset, length: place.length, kind: kind, corrupt)
     return try rethrow(place) { try TextBlock.decode(header, stored) }
+  }
+
+  /// What `make` makes of the text at `place`, which `cache` may know.
+  private func value<Value>(
+    _ place: BlockPlace, _ kind: BlockHeader.Kind, _ source: ArchiveSource, of cache: TextCache<Value>,
+    _ make: ([UInt8]) throws -> Value
+  ) throws -> Value {
+    let (header, stored) = try source.readBlock(at: place.offset, length: place.length, kind: kind, corrupt)
+    return try rethrow(place) { try cache.value(header, stored, make) }
   }
 
   /// What `body` finds wrong with a record of the block at `place`, as an error of the file.

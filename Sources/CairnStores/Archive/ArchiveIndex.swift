@@ -175,10 +175,10 @@ extension ArchiveIndex {
     var splices: [GroupSplice]
   }
 
-  /// Reads a footer. `blocks` has the blocks that were met before, by offset; `end` is where the footer is, which
-  /// all that it names comes before. Throws `RecordError`.
+  /// Reads a footer. `blocks` has the blocks that were met before; `end` is where the footer is, which all that it
+  /// names comes before. Throws `RecordError`.
   static func read(
-    _ bytes: [UInt8], source: ArchiveSource, end: UInt64, blocks: inout [UInt64: ArchiveBlock]
+    _ bytes: [UInt8], source: ArchiveSource, end: UInt64, blocks: inout KnownBlocks
   ) throws -> Footer {
     var reader = RecordReader(bytes)
     guard try reader.integer(UInt8.self) == form else { throw reader.error("a footer of another form") }
@@ -203,9 +203,10 @@ extension ArchiveIndex {
         table: table, start: try reader.count(atMost: Int(UInt32.max)),
         removed: try reader.count(atMost: Int(UInt32.max)), inserted: [])
       var context = GroupContext()
+      let types = source.types(table)
+      let place = BlockSite(source: source, table: table, types: types, end: end, nextGroup: index.nextGroup)
       for _ in 0..<(try reader.countOfRest()) {
-        splice.inserted.append(
-          try group(&reader, table, source, end, index.nextGroup, &blocks, &context))
+        splice.inserted.append(try group(&reader, place, &blocks, &context))
       }
       splices.append(splice)
     }
@@ -276,12 +277,22 @@ extension ArchiveIndex {
     }
   }
 
+  /// What the blocks of a table have in common.
+  private struct BlockSite {
+    let source: ArchiveSource
+    let table: Int
+    let types: [ValueType]
+    /// Of the footer.
+    let end: UInt64
+    let nextGroup: UInt32
+  }
+
   private static func group(
-    _ reader: inout RecordReader, _ table: Int, _ source: ArchiveSource, _ end: UInt64, _ nextGroup: UInt32,
-    _ blocks: inout [UInt64: ArchiveBlock], _ context: inout GroupContext
+    _ reader: inout RecordReader, _ site: BlockSite, _ blocks: inout KnownBlocks,
+    _ context: inout GroupContext
   ) throws -> ArchiveGroup {
     let (id, overflow) = try reader.zigzag().addingReportingOverflow(context.id)
-    guard !overflow, id >= 0, id < Int64(nextGroup) else {
+    guard !overflow, id >= 0, id < Int64(site.nextGroup) else {
       throw reader.error("group \(id) isn't numbered yet")
     }
     context.id = id
@@ -290,17 +301,19 @@ extension ArchiveIndex {
       throw reader.error("a group of \(chunkCount) chunks")
     }
     let chunks = try (0..<chunkCount).map { _ in try chunk(&reader, &context) }
-    let types = source.types(table)
+    let types = site.types
     var columns: [ArchiveGroup.Reference?] = []
+    columns.reserveCapacity(types.count + 2)
+    var isRelated = false
     for place in 0..<types.count + 2 {
-      let reference = try reference(
-        &reader, table, place, types, UInt32(id), source, end, nextGroup, chunkCount, &blocks, &context)
+      let reference = try reference(&reader, place, UInt32(id), site, chunkCount, &blocks, &context)
+      if let reference, !reference.block.sources.isEmpty { isRelated = true }
       let mayMiss = place == types.count || place == types.count + 1 && chunks.allSatisfy(\.hasDenseKeys)
       if reference == nil, !mayMiss { throw reader.error("a group without the block of a column") }
       columns.append(reference)
     }
-    try checkDepth(columns, reader)
-    return ArchiveGroup(id: UInt32(id), table: table, types: types, chunks: chunks, columns: columns)
+    if isRelated { try checkDepth(columns, reader) }
+    return ArchiveGroup(id: UInt32(id), table: site.table, types: types, chunks: chunks, columns: columns)
   }
 
   /// Throws for columns that follow from each other in a circle, or in a chain that is too long.
@@ -344,10 +357,10 @@ extension ArchiveIndex {
   }
 
   private static func reference(
-    _ reader: inout RecordReader, _ table: Int, _ place: Int, _ types: [ValueType], _ group: UInt32,
-    _ source: ArchiveSource, _ end: UInt64, _ nextGroup: UInt32, _ chunkCount: Int,
-    _ blocks: inout [UInt64: ArchiveBlock], _ context: inout GroupContext
+    _ reader: inout RecordReader, _ place: Int, _ group: UInt32, _ site: BlockSite, _ chunkCount: Int,
+    _ blocks: inout KnownBlocks, _ context: inout GroupContext
   ) throws -> ArchiveGroup.Reference? {
+    let (source, table, types, end) = (site.source, site.table, site.types, site.end)
     let flags = try reader.integer(UInt8.self)
     if flags == 0 { return nil }
     let known = source.hasBlobs ? Flag.all | Flag.hasBlobs : Flag.all
@@ -363,14 +376,14 @@ extension ArchiveIndex {
       throw reader.error("part \(firstPart + chunkCount - 1) of a block")
     }
     let home = flags & Flag.otherGroup == 0 ? group : UInt32(try reader.count(atMost: Int(UInt32.max)))
-    guard home < nextGroup else { throw reader.error("group \(home) isn't numbered yet") }
+    guard home < site.nextGroup else { throw reader.error("group \(home) isn't numbered yet") }
     let sources = flags & Flag.isRelated == 0 ? [] : try sources(&reader, place, types.count)
     let zone = try zone(&reader, flags)
     var blobBytes: [Int] = []
     if flags & Flag.hasBlobs != 0 {
       blobBytes = try (0..<chunkCount).map { _ in try reader.count(atMost: Int(clamping: end)) }
     }
-    if let block = blocks[offset] {
+    if let block = blocks.block(at: offset) {
       guard block.length == length, block.table == table, block.place == place, block.group == home,
         block.sources == sources
       else {
@@ -381,7 +394,7 @@ extension ArchiveIndex {
     let block = ArchiveBlock(
       source: source, offset: offset, length: length, table: table, place: place, group: home,
       type: ArchiveTables.type(ofPlace: place, types), zone: zone, sources: sources)
-    blocks[offset] = block
+    blocks.add(block)
     return .init(block: block, firstPart: firstPart, blobBytes: blobBytes)
   }
 

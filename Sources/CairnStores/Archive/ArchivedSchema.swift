@@ -5,8 +5,8 @@ import Foundation
 
 /// A `SchemaDescription` and the model that it was made of, as JSON. The names of the fields are the format's
 /// (Formats/archive.md).
-struct ArchivedSchema: Codable {
-  struct Entity: Codable {
+struct ArchivedSchema: Codable, Sendable {
+  struct Entity: Codable, Sendable {
     var name: String
     var superentity: String?
     var isAbstract: Bool
@@ -16,7 +16,7 @@ struct ArchivedSchema: Codable {
     var uniquenessConstraints: [[String]]
   }
 
-  struct Attribute: Codable {
+  struct Attribute: Codable, Sendable {
     var name: String
     /// Absent for a composite attribute.
     var type: String?
@@ -26,7 +26,7 @@ struct ArchivedSchema: Codable {
     var allowsExternalStorage: Bool?
   }
 
-  struct Relationship: Codable {
+  struct Relationship: Codable, Sendable {
     var name: String
     var destination: String
     var inverse: String?
@@ -37,7 +37,7 @@ struct ArchivedSchema: Codable {
     var deleteRule: Int
   }
 
-  struct Index: Codable {
+  struct Index: Codable, Sendable {
     var name: String
     var properties: [String]
   }

@@ -70,7 +70,14 @@ struct RecordReader {
     return bytes[position..<position + count]
   }
 
+  private mutating func byte() throws -> UInt8 {
+    guard position < bytes.endIndex else { throw error("1 bytes are wanted, and 0 left") }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
   mutating func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+    if T.self == UInt8.self { return T(truncatingIfNeeded: try byte()) }
     let taken = try take(MemoryLayout<T>.size)
     return taken.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(as: T.self)) }
   }
@@ -82,6 +89,10 @@ struct RecordReader {
   }
 
   mutating func varint() throws -> UInt64 {
+    if position < bytes.endIndex, bytes[position] < 0x80 {
+      position += 1
+      return UInt64(bytes[position - 1])
+    }
     var result: UInt64 = 0
     var shift: UInt64 = 0
     while position < bytes.endIndex {
@@ -102,9 +113,11 @@ struct RecordReader {
 
   /// A varint of at most `limit`.
   mutating func count(atMost limit: Int) throws -> Int {
-    let start = self
+    let start = offset
     let value = try varint()
-    guard value <= UInt64(limit) else { throw start.error("\(value) is more than \(limit)") }
+    guard value <= UInt64(limit) else {
+      throw RecordError(message: "\(value) is more than \(limit)", offset: start)
+    }
     return Int(value)
   }
 

@@ -32,11 +32,20 @@ extension NSManagedObjectModel {
   /// digest, checksum, and the model's version identifiers, under Core Data's keys. Empty for a configuration that
   /// there isn't.
   package final func storeMetadata(forConfiguration configuration: String? = nil) -> [String: Any] {
-    guard let members = entities(forConfigurationName: configuration) else { return [:] }
+    guard let version = version(ofConfiguration: configuration) else { return [:] }
+    return Self.storeMetadata(version.hashes, identifiers: version.identifiers)
+  }
+
+  /// Of that what the rest follows from, which costs some more hashing; nil for a configuration that there isn't.
+  final func version(
+    ofConfiguration configuration: String?
+  ) -> (hashes: [String: Data], identifiers: [String])? {
+    guard let members = entities(forConfigurationName: configuration) else { return nil }
     let names = Set(members.compactMap(\.name))
-    let hashes = entityVersionHashesByName.filter { names.contains($0.key) }
-    return Self.storeMetadata(
-      hashes, identifiers: versionIdentifiers.compactMap { $0.base as? String }.sorted())
+    return (
+      entityVersionHashesByName.filter { names.contains($0.key) },
+      versionIdentifiers.compactMap { $0.base as? String }.sorted()
+    )
   }
 
   /// The same of a model that is only known by its hashes.
