@@ -162,8 +162,45 @@ struct IntegerReader {
     defer { scratch.release(to: mark) }
     let values = scratch.take(Int64.self, entries)
     try read(entries, from: &source, into: values, depth: depth + 1)
+    if depth < IntegerStreamKind.depth, try readCodes(n, of: values, entries, from: &source, into: out) {
+      return
+    }
     try readIndexes(n, below: entries, from: &source, into: out, depth: depth + 1)
     for i in 0..<n { out[i] = values[Int(truncatingIfNeeded: out[i])] }
+  }
+
+  /// Reads codes in the two forms that nearly all have, bytes and bits from 0 on, as the values that they are of, without
+  /// a pass over the codes. False, and nothing read, for every other form.
+  private func readCodes(
+    _ n: Int, of values: UnsafePointer<Int64>, _ limit: Int, from source: inout ByteSource,
+    into out: UnsafeMutablePointer<Int64>
+  ) throws -> Bool {
+    var ahead = source
+    let kind = IntegerStreamKind(rawValue: try ahead.byte())
+    guard kind == .frame || kind == .bits, try ahead.zigzag() == 0 else { return false }
+    let width = try ahead.count(from: 1, upTo: BitPacking.maxWidth)
+    var largest: UInt64 = 0
+    if kind == .bits {
+      let readable = ahead.remaining
+      let bytes = try ahead.take(BitPacking.byteCount(n, width: width))
+      let last = UInt64(limit - 1)
+      BitPacking.unpack(bytes, readable: readable, n, width: width) { i, code in
+        largest = max(largest, code)
+        out[i] = values[Int(truncatingIfNeeded: min(code, last))]
+      }
+    } else {
+      guard width == 1 else { return false }
+      let bytes = try ahead.take(n)
+      var most: UInt8 = 0
+      for i in 0..<n { most = max(most, bytes[i]) }
+      largest = UInt64(most)
+      if largest < UInt64(limit) { for i in 0..<n { out[i] = values[Int(bytes[i])] } }
+    }
+    guard largest < UInt64(limit) else {
+      throw PayloadError(what: "an index isn't below \(limit)", byteOffset: source.offset)
+    }
+    source = ahead
+    return true
   }
 
   private func readScaled(
