@@ -12,12 +12,10 @@ final class ChangeSetBuilder {
   /// The permanent keys of `context.inserted`, in their order; 0 for those of other stores.
   private(set) var keys: [Int64] = []
   private(set) var changes: ChangeSet
-  /// Those with changed links, the updated ones first.
+  /// The updated objects with changed links, and the new ones.
   private var linked: [NSManagedObject] = []
   private var linkedNew: [NSManagedObject] = []
-  private var batches: [UpdateBatch] = []
-  private var places: [UpdateBatch.Kind: Int] = [:]
-  private var lastBatch: UpdateBatch?
+  private let updates = UpdateCollector()
 
   /// Reserves keys for the new objects, and puts everything together. Throws what `permanentKeys` throws; keys
   /// that aren't committed then are lost.
@@ -126,46 +124,32 @@ final class ChangeSetBuilder {
       guard object.isUpdated, isHere(object), let changes = object.changes else { return }
       Unmanaged.passUnretained(changes)._withUnsafeGuaranteedRef { addUpdate(object, $0) }
     }
-    batches.sort { ($0.kind.entity, $0.keys[0]) < ($1.kind.entity, $1.keys[0]) }
-    for batch in batches { changes.updates.append(batch.finish()) }
+    changes.updates += updates.finish()
   }
 
   @inline(__always)
   private func addUpdate(_ object: NSManagedObject, _ changes: ObjectChanges) {
     if !changes.links.isEmpty { linked.append(object) }
-    let entity = object.table.entityIndex
     if let only = changes.values.only {
-      if only.value.isStoredLike(object.storedValue(only.key)) { return }
-      if lastBatch?.isOnly(only.key, entity) != true { lastBatch = batch(object.table.entity, [only.key]) }
-      lastBatch?.add(object)
-      append(only.value, to: lastBatch.unsafelyUnwrapped.columns[0], object.table.entity, only.key)
+      if only.value.isStoredLike(updates.storedValue(of: object, only.key)) { return }
+      let batch = updates.batch(of: object, only.key)
+      append(only.value, to: batch.columns[0], object.table.entity, only.key)
       return
     }
     let slots = changedSlots(object, changes.values)
     if slots.isEmpty { return }
-    let found = batch(object.table.entity, slots)
-    found.add(object)
-    for (slot, column) in zip(slots, found.columns) {
+    let batch = updates.batch(of: object, slots)
+    for (slot, column) in zip(slots, batch.columns) {
       append(changes.values[slot] ?? .null, to: column, object.table.entity, slot)
     }
-  }
-
-  /// The one for such changes, made if there is none yet. Objects with the same slots follow each other, where many are
-  /// changed at once.
-  private func batch(_ entity: CompiledEntity, _ slots: [Int]) -> UpdateBatch {
-    let kind = UpdateBatch.Kind(entity: entity.id, slots: slots)
-    if let lastBatch, lastBatch.kind == kind { return lastBatch }
-    if let place = places[kind] { return batches[place] }
-    let made = UpdateBatch(kind, entity)
-    places[kind] = batches.count
-    batches.append(made)
-    return made
   }
 
   /// The slots that would be stored differently.
   private func changedSlots(_ object: NSManagedObject, _ values: SmallMap<Int, Value>) -> [Int] {
     if values.isEmpty { return [] }
-    let slots = values.compactMap { $0.value.isStoredLike(object.storedValue($0.key)) ? nil : $0.key }
+    let slots = values.compactMap { slot, value in
+      value.isStoredLike(updates.storedValue(of: object, slot)) ? nil : slot
+    }
     return slots.count < 2 ? slots : slots.sorted()
   }
 
@@ -333,46 +317,5 @@ extension NSManagedObject {
     let versions = chunk.versions
     if let damage = versions.damage { managedObjectContext?.keep(damage) }
     return versions.integer(Int(row))
-  }
-}
-
-/// The rows of one entity in which a save changes the same slots.
-private final class UpdateBatch {
-  struct Kind: Hashable {
-    let entity: EntityID
-    let slots: [Int]
-  }
-
-  let kind: Kind
-  /// One a slot; whoever adds an object appends its values.
-  let columns: [ColumnBuilder]
-  private(set) var keys: [Int64] = []
-  private var versions: [Int64] = []
-  private var isAscending = true
-  private let entityIndex: Int32
-  /// -1 where there are more.
-  private let onlySlot: Int
-
-  init(_ kind: Kind, _ entity: CompiledEntity) {
-    self.kind = kind
-    entityIndex = Int32(kind.entity.index)
-    onlySlot = kind.slots.count == 1 ? kind.slots[0] : -1
-    columns = kind.slots.map { ColumnBuilder(entity.slotTypes[$0]) }
-  }
-
-  func isOnly(_ slot: Int, _ entity: Int32) -> Bool { slot == onlySlot && entity == entityIndex }
-
-  func add(_ object: NSManagedObject) {
-    if let last = keys.last, object.key < last { isAscending = false }
-    keys.append(object.key)
-    versions.append(object.rowVersion)
-  }
-
-  func finish() -> ChangeSet.Updates {
-    let order = isAscending ? nil : keys.indices.sorted { keys[$0] < keys[$1] }
-    return ChangeSet.Updates(
-      entity: kind.entity, keys: order.map { $0.map { keys[$0] } } ?? keys,
-      versions: order.map { $0.map { versions[$0] } } ?? versions, slots: kind.slots,
-      columns: columns.map { $0.finish(rows: order) })
   }
 }
