@@ -225,17 +225,14 @@ struct FetchPlan {
   private func ids(_ answers: [RowBatch]) throws -> [NSManagedObjectID] {
     guard isAnsweredByStore else { return try matching(answers).map(\.objectID) }
     let batch = try context.checked(answers[0], in: sources[0].scope)
-    let keys = batch.ids
     // Of no rows, the standard library would write a count of 0 into the one empty array that all threads share.
-    if keys.isEmpty { return [] }
+    if batch.count == 0 { return [] }
     let spaces = batch.chunks.map { sources[0].scope.table($0.entity).idSpace(isPermanent: true) }
-    let places = batch.places
-    return [NSManagedObjectID](unsafeUninitializedCapacity: keys.count) { ids, filled in
-      for index in 0..<keys.count {
-        let space = spaces[Int(places[index].chunk)]
-        ids.initializeElement(at: index, to: NSManagedObjectID(keys[index], in: space))
+    return [NSManagedObjectID](unsafeUninitializedCapacity: batch.count) { ids, filled in
+      batch.forEachKey { chunk, key in
+        ids.initializeElement(at: filled, to: NSManagedObjectID(key, in: spaces[chunk]))
+        filled += 1
       }
-      filled = keys.count
     }
   }
 

@@ -18,7 +18,7 @@ public final class Chunk: Sendable {
   public let count: Int
   public let firstKey: Int64
   /// Whether keys follow each other without a gap from `firstKey`.
-  package let hasDenseKeys: Bool
+  @usableFromInline package let hasDenseKeys: Bool
   /// The last row's key. A chunk has at least one row.
   public let lastKey: Int64
   public let deleted: Bitmap?

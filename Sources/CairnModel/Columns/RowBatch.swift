@@ -43,10 +43,26 @@ public struct RowBatch: Sendable {
 
   /// The ids of the rows' keys, in order.
   public var ids: [Int64] {
-    let first = chunks.map { $0.hasDenseKeys ? $0.firstKey : nil }
-    return places.map { place in
-      if let first = first[Int(place.chunk)] { return first + Int64(place.row) }
-      return chunks[Int(place.chunk)].key(Int(place.row))
+    var ids: [Int64] = []
+    ids.reserveCapacity(count)
+    forEachKey { _, id in ids.append(id) }
+    return ids
+  }
+
+  /// Calls `body` with the number of each row's chunk and the id of its key, in order.
+  @inlinable @inline(__always)
+  package func forEachKey(_ body: (_ chunk: Int, _ id: Int64) -> Void) {
+    let firstKeys = chunks.map { $0.hasDenseKeys ? $0.firstKey : nil }
+    places.withUnsafeBufferPointer { places in
+      for place in places {
+        let chunk = Int(place.chunk)
+        let row = Int(place.row)
+        if let first = firstKeys[chunk] {
+          body(chunk, first + Int64(row))
+        } else {
+          body(chunk, chunks[chunk].key(row))
+        }
+      }
     }
   }
 

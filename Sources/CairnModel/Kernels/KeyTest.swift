@@ -84,10 +84,36 @@ struct KeyTest {
     let null: UInt8 = otherwise ? 1 : 0
     let limit = UInt64(dense.count)
     dense.withUnsafeBufferPointer { table in
+      if let run = exceptionRun(table) {
+        fill(mask, keys, count, where: base + Int64(run.lowerBound)...base + Int64(run.upperBound))
+        return
+      }
       for row in 0..<count {
         let place = UInt64(bitPattern: Int64(keys[row]) &- base)
         mask[row] = place < limit ? table[Int(truncatingIfNeeded: place)] : null
       }
     }
+  }
+
+  /// The places of the keys that answer differently from `otherwise`, where they follow each other and a short look
+  /// finds them: what a condition on one row, or on a few, comes to.
+  private func exceptionRun(_ table: UnsafeBufferPointer<UInt8>) -> ClosedRange<Int>? {
+    guard table.count <= Chunk.capacity else { return nil }
+    let usual: UInt8 = otherwise ? 1 : 0
+    guard let first = table.firstIndex(where: { $0 != usual }) else { return nil }
+    let end = table[first...].firstIndex(of: usual) ?? table.count
+    return table[end...].contains { $0 != usual } ? nil : first...end - 1
+  }
+
+  /// Comparing is several times as quick as looking up: the compiler makes it many rows at a time.
+  private func fill<T: FixedWidthInteger>(
+    _ mask: UnsafeMutablePointer<UInt8>, _ keys: UnsafePointer<T>, _ count: Int, where run: ClosedRange<Int64>
+  ) {
+    let usual: UInt8 = otherwise ? 1 : 0
+    let low = max(run.lowerBound, Int64(T.min))
+    let high = min(run.upperBound, Int64(T.max))
+    guard low <= high else { return mask.update(repeating: usual, count: count) }
+    let (first, last) = (T(low), T(high))
+    for row in 0..<count { mask[row] = keys[row] >= first && keys[row] <= last ? 1 - usual : usual }
   }
 }

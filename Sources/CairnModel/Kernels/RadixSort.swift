@@ -35,45 +35,61 @@ package enum RadixSort {
 
   /// Reorders `words` by bits 32 to 32 + `width`, at most 32 of them; words in which those are equal keep their order.
   package static func sort(_ words: UnsafeMutablePointer<UInt64>, _ count: Int, width: Int) {
+    if count < 2 { return }
     let passes = max(1, (width + 11) / 12)
-    let digitBits = max(1, (width + passes - 1) / passes)
-    withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { other in
-      var from = words
-      var to = other.baseAddress!
-      for pass in 0..<passes where scatter(from, to, count, shift: 32 + pass * digitBits, bits: digitBits) {
-        swap(&from, &to)
+    let bits = max(1, (width + passes - 1) / passes)
+    withUnsafeTemporaryAllocation(of: UInt32.self, capacity: passes << bits) { starts in
+      let starts = starts.baseAddress!
+      starts.update(repeating: 0, count: passes << bits)
+      for pass in 0..<passes {
+        countDigits(words, count, starts + pass << bits, shift: 32 + pass * bits, bits)
       }
-      if from != words { words.update(from: from, count: count) }
+      withUnsafeTemporaryAllocation(of: UInt64.self, capacity: count) { other in
+        var from = words
+        var to = other.baseAddress!
+        for pass in 0..<passes {
+          let shift = 32 + pass * bits
+          let moved = scatter(from, to, count, starts + pass << bits, shift: shift, bits)
+          if moved { swap(&from, &to) }
+        }
+        if from != words { words.update(from: from, count: count) }
+      }
     }
   }
 
-  /// One pass; false if all words have the same digit and nothing was moved.
+  @inline(never)
+  private static func countDigits(
+    _ words: UnsafePointer<UInt64>, _ count: Int, _ sizes: UnsafeMutablePointer<UInt32>, shift: Int,
+    _ bits: Int
+  ) {
+    let mask = (1 << bits) - 1
+    let shift = UInt64(shift)
+    for place in 0..<count { sizes[Int(truncatingIfNeeded: words[place] &>> shift) & mask] &+= 1 }
+  }
+
+  /// One pass; false if all words have the same digit and nothing was moved. `starts` has how many words have each digit.
   @inline(never)
   private static func scatter(
-    _ from: UnsafePointer<UInt64>, _ to: UnsafeMutablePointer<UInt64>, _ count: Int, shift: Int, bits: Int
+    _ from: UnsafePointer<UInt64>, _ to: UnsafeMutablePointer<UInt64>, _ count: Int,
+    _ starts: UnsafeMutablePointer<UInt32>, shift: Int, _ bits: Int
   ) -> Bool {
     let mask = (1 << bits) - 1
     let shift = UInt64(shift)
-    return withUnsafeTemporaryAllocation(of: UInt32.self, capacity: mask + 1) { starts in
-      let starts = starts.baseAddress!
-      starts.update(repeating: 0, count: mask + 1)
-      for place in 0..<count { starts[Int(truncatingIfNeeded: from[place] &>> shift) & mask] &+= 1 }
-      if starts[Int(truncatingIfNeeded: from[0] &>> shift) & mask] == UInt32(count) { return false }
-      var next: UInt32 = 0
-      for digit in 0...mask {
-        let size = starts[digit]
-        starts[digit] = next
-        next &+= size
-      }
-      for place in 0..<count {
-        let word = from[place]
-        let digit = Int(truncatingIfNeeded: word &>> shift) & mask
-        let start = starts[digit]
-        starts[digit] = start &+ 1
-        to[Int(start)] = word
-      }
-      return true
+    if starts[Int(truncatingIfNeeded: from[0] &>> shift) & mask] == UInt32(count) { return false }
+    var next: UInt32 = 0
+    for digit in 0...mask {
+      let size = starts[digit]
+      starts[digit] = next
+      next &+= size
     }
+    for place in 0..<count {
+      let word = from[place]
+      let digit = Int(truncatingIfNeeded: word &>> shift) & mask
+      let start = starts[digit]
+      starts[digit] = start &+ 1
+      to[Int(start)] = word
+    }
+    return true
   }
 
   /// One pass; false if all rows have the same digit and nothing was moved.
