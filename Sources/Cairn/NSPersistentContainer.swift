@@ -87,7 +87,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
       if isLoaded(description) {
         block(description, nil)
       } else {
-        if description.isContainersOwn, description.type == CairnLogStoreType,
+        if description.isAtContainersOwnPlace, description.type == CairnLogStoreType,
           let directory = description.url?.deletingLastPathComponent()
         {
           // Where it can't be made, opening the store says why.

@@ -39,20 +39,20 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     ]
   }
 
-  /// The type of the store; `NSSQLiteStoreType` unless set. Only where a container's own description is left as
-  /// it was, and nothing stands behind that type, it is `CairnLogStoreType`: a URL that was chosen by somebody
-  /// is meant for the file that they say.
+  /// The type of the store; `NSSQLiteStoreType` unless set. Of a container's own description, wherever its URL leads
+  /// by now, it is `CairnLogStoreType` as long as nothing stands behind SQLite's: it is there to say where objects are
+  /// kept, and a file of SQLite's is refused by a log.
   public final var type: String {
     get {
       if let givenType { return givenType }
       let isRegistered = NSPersistentStoreCoordinator.registeredStoreTypes[NSSQLiteStoreType] != nil
-      return isContainersOwn && !isRegistered ? CairnLogStoreType : NSSQLiteStoreType
+      return defaultURL != nil && !isRegistered ? CairnLogStoreType : NSSQLiteStoreType
     }
     set { givenType = newValue }
   }
 
   /// Whether this is a container's own description, and still leads to where the container put it.
-  final var isContainersOwn: Bool { defaultURL != nil && url == defaultURL }
+  final var isAtContainersOwnPlace: Bool { defaultURL != nil && url == defaultURL }
 
   // MARK: Options
 

@@ -63,9 +63,15 @@ package enum StoreRegistry {
         "use CairnArchiveStoreType, one compact file that tools can read (cairn export writes it as JSON)"
     }
     let names = all.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
-    let constant = type == NSSQLiteStoreType ? "NSSQLiteStoreType" : "\"\(type)\""
-    return "there are: \(names). To put one in its place, write before the store is added: "
-      + "NSPersistentStoreCoordinator.registerStoreClass(NSInMemoryStore.self, forStoreType: \(constant))"
+    let isSQLite = type == NSSQLiteStoreType
+    let lasting =
+      isSQLite && all[CairnLogStoreType] != nil
+      ? "; a description's type may be set to CairnLogStoreType, which lasts" : ""
+    // What was meant to last isn't to end with the process because a sentence was followed.
+    let other = isSQLite && all[CairnLogStoreType] != nil ? "CairnLogStore" : "NSInMemoryStore"
+    let constant = isSQLite ? "NSSQLiteStoreType" : "\"\(type)\""
+    return "there are: \(names)\(lasting). To put one in its place, write before the store is added: "
+      + "NSPersistentStoreCoordinator.registerStoreClass(\(other).self, forStoreType: \(constant))"
   }
 
   /// The store in memory. Throws 134000 without the umbrella module.

@@ -94,13 +94,28 @@ import Testing
 
   @Test func `a container doesn't keep in memory what was meant for a file`() throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("notes.sqlite")
-    let (given, changed) = (container(), container())
+    let given = container()
     given.persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
-    changed.persistentStoreDescriptions[0].url = file
-    for container in [given, changed] {
-      #expect(load(container).map(\.failure?.code) == [134_000])
-      #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
-    }
+    #expect(load(given).map(\.failure?.code) == [134_000])
+    #expect(given.persistentStoreCoordinator.persistentStores.isEmpty)
+  }
+
+  @Test func `a container's own description keeps a log wherever its URL is set to`() throws {
+    let url = TestFiles.unusedURL(extension: "sqlite")
+    let moved = container()
+    moved.persistentStoreDescriptions[0].url = url
+    #expect(load(moved).map(\.type) == [CairnLogStoreType])
+    #expect(moved.persistentStoreCoordinator.persistentStores.map(\.url) == [url])
+    #expect(FileManager.default.fileExists(atPath: url.appendingPathComponent("MANIFEST").path))
+
+    // What is another program's stays as it is.
+    let file = TestFiles.unusedURL(extension: "sqlite")
+    let bytes = Data("SQLite format 3\0".utf8)
+    try bytes.write(to: file)
+    let refused = container()
+    refused.persistentStoreDescriptions[0].url = file
+    #expect(load(refused).first?.failure != nil)
+    #expect(try Data(contentsOf: file) == bytes)
   }
 
   @Test func `descriptions without a URL and at dev null load in memory`() throws {
