@@ -150,9 +150,11 @@ import Testing
     let readme = try String(
       contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("README.md"), encoding: .utf8)
+    let lines = ["carrier,delay", "UA,20", "UA,5", "B6,-3"]
+    #expect(readme.contains(lines.map { "`\($0)`" }.joined(separator: ", ")))
     let outcome = try fetch(
       "--group-by", "carrier", "--aggregate", "count, average(delay) as late", "--sort", "-late",
-      input: "carrier,delay\nUA,10\nB6,-3\nUA,15\n")
+      input: lines.map { $0 + "\n" }.joined())
     #expect(outcome.exitCode == 0 && readme.contains("```\n\(outcome.output)```\n"), "\(outcome.output)")
     #expect(
       readme.contains(
