@@ -73,12 +73,15 @@ extension NSManagedObjectContext {
   // MARK: Commits
 
   private final func commit(_ scopes: [StoreScope]) throws -> SaveReport {
+    let isOnly = scopes.count == 1
     var report = SaveReport()
-    for scope in scopes where scopes.count == 1 || hasPending(in: scope) {
+    for scope in scopes where isOnly || hasPending(in: scope) {
       do {
         let work = try commit(scope)
-        report.add(scope, self)
+        report.add(scope, self, isOnly: isOnly)
         settle(scope, work.keys, changed: work.changed)
+        // Of an only store all is forgotten in a moment.
+        if !isOnly { dropPending(of: scope) }
       } catch {
         if report.scopes == 0 { throw error }
         tell(of: report)
@@ -166,8 +169,6 @@ extension NSManagedObjectContext {
     for object in deleted where object.table.isOf(scope) { scope.remove(object) }
     for object in withdrawn where object.table.isOf(scope) { kill(object) }
     withdrawn.removeAll { $0.flags.contains(.isDead) }
-    // Otherwise all is forgotten in a moment (`forgetPending`).
-    if knownScopes.count > 1 { dropPending(of: scope) }
     scope.clearDrafts()
     scope.forgetReserved()
   }
@@ -306,7 +307,7 @@ private struct SaveReport {
   private(set) var updatedSet: Set<NSManagedObject>?
   private(set) var deletedSet: Set<NSManagedObject>?
 
-  mutating func add(_ scope: StoreScope, _ context: NSManagedObjectContext) {
+  mutating func add(_ scope: StoreScope, _ context: NSManagedObjectContext, isOnly: Bool) {
     scopes += 1
     if scopes == 1 {
       let count = context.changeCount
@@ -317,7 +318,7 @@ private struct SaveReport {
     context.inserted.forEachUncounted { _, object in
       if object.table.isOf(scope) { inserted.append(object) }
     }
-    if context.knownScopes.count == 1 {
+    if isOnly {
       (updated, deleted) = (context.updated, context.deleted)
     } else {
       updated += context.updated.filter { $0.table.isOf(scope) }
