@@ -13,8 +13,6 @@ final class FoldedSearch: Sendable {
     static let anchor: UInt8 = 1
     /// Begins a scalar that may fold to ASCII, or to nothing.
     static let foldable: UInt8 = 2
-    /// Begins a scalar that may fold to nothing behind a letter.
-    static let mark: UInt8 = 3
   }
 
   private let needle: [UInt8]
@@ -56,8 +54,7 @@ final class FoldedSearch: Sendable {
       needle.count < 2 ? nil : StopBytes(rarest, needle[anchor + 1], among: letters, needle: needle)
     kinds = (0..<256).map { byte in
       if byte < 0x80 { return letters[byte] == rarest ? Kind.anchor : Kind.skipped }
-      if byte < 0xC2 { return Kind.skipped }
-      return FoldedSearch.mayBecomeASCII(lead: UInt8(byte), next: 0xBF) ? Kind.foldable : Kind.mark
+      return FoldedSearch.mayBecomeASCII(lead: UInt8(byte), next: 0xBF) ? Kind.foldable : Kind.skipped
     }
     var fallback = [0, 0]
     var matched = 0
@@ -78,54 +75,80 @@ final class FoldedSearch: Sendable {
   /// Whether the folded text has the needle; nil where only folding it tells.
   func answer(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool? {
     guard let start = bytes.baseAddress else { return false }
-    return kinds.withUnsafeBufferPointer { kinds in
+    var end = UInt64(bytes.count)
+    var answer = Answer.no
+    search(start, ends: &end, count: 1, &answer)
+    return answer == Answer.unknown ? nil : answer == Answer.yes
+  }
+
+  /// What `search` says of a text.
+  enum Answer {
+    static let no: UInt8 = 0
+    static let yes: UInt8 = 1
+    /// Only folding the text tells.
+    static let unknown: UInt8 = 2
+  }
+
+  /// Searches `count` texts that lie end to end in `bytes`, each up to its place in `ends`, and sets an `Answer` for
+  /// each. All are looked at as if they were one, and as several only where something is found: most texts are short.
+  func search(
+    _ bytes: UnsafePointer<UInt8>, ends: UnsafePointer<UInt64>, count: Int,
+    _ answers: UnsafeMutablePointer<UInt8>
+  ) {
+    answers.update(repeating: Answer.no, count: count)
+    guard count > 0 else { return }
+    let total = Int(truncatingIfNeeded: ends[count &- 1])
+    kinds.withUnsafeBufferPointer { kinds in
       letters.withUnsafeBufferPointer { letters in
-        answer(bytes, start, kinds.baseAddress!, letters.baseAddress!)
+        let (kinds, letters) = (kinds.baseAddress!, letters.baseAddress!)
+        var place = 0
+        var text = 0
+        while true {
+          if let anchors { place = anchors.first(bytes, from: place, total) }
+          if place >= total { return }
+          while Int(truncatingIfNeeded: ends[text]) <= place { text &+= 1 }
+          let start = text == 0 ? 0 : Int(truncatingIfNeeded: ends[text &- 1])
+          let end = Int(truncatingIfNeeded: ends[text])
+          switch look(bytes + start, place &- start, end &- start, kinds, letters) {
+          case .end(let next): place = start &+ next
+          case .found:
+            answers[text] = Answer.yes
+            place = end
+          case .unknown:
+            answers[text] = Answer.unknown
+            place = end
+          }
+        }
       }
     }
   }
 
-  @inline(__always)
-  private func answer(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ start: UnsafePointer<UInt8>, _ kinds: UnsafePointer<UInt8>,
-    _ letters: UnsafePointer<UInt8>
-  ) -> Bool? {
-    let count = bytes.count
-    var place = 0
-    while true {
-      if let anchors { place = anchors.first(start, from: place, count) }
-      while place < count, !isStop(start, place, count, kinds, letters) { place &+= 1 }
-      if place >= count { return false }
-      let byte = start[place]
-      if byte < 0x80 {
-        if kinds[Int(byte)] == Kind.anchor, isFound(start, count, place &- anchor, letters) { return true }
-        place &+= 1
-        // What follows a letter may be a mark.
-        if letters[Int(byte)] == 0 || place == count || start[place] < 0x80 { continue }
-      }
-      if isInNoMatch(start, place, count, letters) {
-        place &+= 2
-        continue
-      }
-      switch stretch(bytes, place) {
-      case .found: return true
-      case .unknown: return nil
-      case .end(let end): place = end
-      }
-    }
+  private enum Outcome {
+    case found
+    case unknown
+    /// Where to go on.
+    case end(Int)
   }
 
-  /// Whether something at `place` has to be looked at: an anchor, a letter with a mark behind it, what may fold to
-  /// letters.
+  /// Looks at `place` of a text: it may be an anchor, a letter with a mark behind it, what may fold to letters, or
+  /// nothing of these.
   @inline(__always)
-  private func isStop(
+  private func look(
     _ start: UnsafePointer<UInt8>, _ place: Int, _ count: Int, _ kinds: UnsafePointer<UInt8>,
     _ letters: UnsafePointer<UInt8>
-  ) -> Bool {
-    let kind = kinds[Int(start[place])]
-    if kind == Kind.anchor || kind == Kind.foldable { return true }
-    return kind == Kind.skipped && letters[Int(start[place])] != 0 && place &+ 1 < count
-      && start[place &+ 1] >= 0x80
+  ) -> Outcome {
+    var place = place
+    let byte = start[place]
+    if byte < 0x80 {
+      if kinds[Int(byte)] == Kind.anchor, isFound(start, count, place &- anchor, letters) { return .found }
+      place &+= 1
+      // What follows a letter may be a mark.
+      if letters[Int(byte)] == 0 || place == count || start[place] < 0x80 { return .end(place) }
+    } else if kinds[Int(byte)] != Kind.foldable {
+      return .end(place &+ 1)
+    }
+    return isInNoMatch(start, place, count, letters)
+      ? .end(place &+ 2) : stretch(UnsafeBufferPointer(start: start, count: count), place)
   }
 
   @inline(__always)
@@ -155,13 +178,6 @@ final class FoldedSearch: Sendable {
     func isOutside(_ byte: UInt8) -> Bool { byte < 0x80 && letters[Int(byte)] == 0 }
     if letter != first, place == 0 || isOutside(start[place &- 1]) { return true }
     return letter != last && (place &+ 2 >= count || isOutside(start[place &+ 2]))
-  }
-
-  private enum Outcome {
-    case found
-    case unknown
-    /// Where to go on.
-    case end(Int)
   }
 
   /// Looks at what folds to letters of the needle around the scalar at `place`.

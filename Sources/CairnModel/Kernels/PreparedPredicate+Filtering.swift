@@ -164,7 +164,11 @@ private struct Filter {
     case .isNotNull: return .all
     case .isIn(let set) where set.isEmpty: return .none
     case .string(let matcher) where column.type == .string:
-      return strings(column, mask) { matcher.matches($0) }
+      return entries(column, mask) {
+        matcher.fill($0, $1, count: $2)
+      } otherwise: {
+        matcher.matches($0)
+      }
     case .compare(let op, .string(let constant)) where column.type == .string:
       return compareStrings(column, op, constant, mask)
     case .compare(let op, .uri(let constant)) where column.type == .uri:
@@ -272,24 +276,37 @@ private struct Filter {
     }
   }
 
-  /// Asks once for each entry of a dictionary, or once a row where there is none.
   @inline(__always)
   private func strings(
     _ column: Column, _ mask: Mask, _ matches: (UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Outcome {
-    guard column.layout == .codes, let pool = column.pool else {
-      for row in 0..<count { mask[row] = matches(column.bytes(row)) ? 1 : 0 }
+    entries(column, mask) { answers, pool, entryCount in
+      for entry in 0..<entryCount { answers[entry] = matches(pool.entry(entry)) ? 1 : 0 }
+    } otherwise: {
+      matches($0)
+    }
+  }
+
+  /// Asks for all entries of a dictionary, or of all rows where there is none. `fill` sets the answers for the first
+  /// so many entries of a pool; `otherwise` answers for a column whose rows aren't all in one.
+  @inline(__always)
+  private func entries(
+    _ column: Column, _ mask: Mask, _ fill: (Mask, BytesPool, Int) -> Void,
+    otherwise: (UnsafeBufferPointer<UInt8>) -> Bool
+  ) -> Outcome {
+    guard column.layout != .external, let pool = column.pool else {
+      for row in 0..<count { mask[row] = otherwise(column.bytes(row)) ? 1 : 0 }
+      return .mixed
+    }
+    guard column.layout == .codes else {
+      fill(mask, pool, count)
       return .mixed
     }
     let codes = column.values.assumingMemoryBound(to: UInt16.self)
-    let entries = column.poolCount
-    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(entries, 1)) { table in
-      var hits = 0
-      for entry in 0..<entries {
-        table[entry] = matches(pool.entry(entry)) ? 1 : 0
-        hits += Int(table[entry])
-      }
-      if hits == 0 { return .none }
+    let entryCount = column.poolCount
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(entryCount, 1)) { table in
+      fill(table.baseAddress!, pool, entryCount)
+      if !table[..<entryCount].contains(1) { return .none }
       for row in 0..<count { mask[row] = table[Int(codes[row])] }
       return .mixed
     }

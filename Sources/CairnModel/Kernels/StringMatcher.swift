@@ -129,7 +129,22 @@ package struct StringMatcher: Sendable {
   func matches(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     if case .matches(let regex) = test { return regex.matches(text(bytes)) }
     if options.isEmpty { return test(bytes) }
-    if let answer = search?.answer(bytes) { return answer }
+    return search?.answer(bytes) ?? matchesFolded(bytes)
+  }
+
+  /// Sets `answers` to 1 for the first `count` entries of `pool` that match, and to 0 for the others of them.
+  func fill(_ answers: UnsafeMutablePointer<UInt8>, _ pool: BytesPool, count: Int) {
+    guard let search else {
+      for entry in 0..<count { answers[entry] = matches(pool.entry(entry)) ? 1 : 0 }
+      return
+    }
+    search.search(pool.bytes, ends: pool.ends, count: count, answers)
+    for entry in 0..<count where answers[entry] == FoldedSearch.Answer.unknown {
+      answers[entry] = matchesFolded(pool.entry(entry)) ? 1 : 0
+    }
+  }
+
+  private func matchesFolded(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     if StringMatcher.isASCII(bytes) { return testLowercased(bytes) }
     var isLike = false
     if case .like = test { isLike = true }

@@ -53,6 +53,38 @@ import Testing
     #expect(hitCount > 300)
   }
 
+  @Test func `texts that lie end to end are searched as if each were alone`() throws {
+    var generator = SystemRandomNumberGenerator()
+    var decidedCount = 0
+    for round in 0..<400 {
+      let options = Self.options[round % 3]
+      // Halves of a needle meet at the borders, letters stand before marks of the next text, and bytes of no text.
+      let needle = ["ab", "kis", "e", "fin", "s"][round % 5]
+      let texts: [[UInt8]] = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+        let pieces = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
+          (Self.pieces + ["a", "b", "ki", "s", "\u{301}", "fi", "n"]).randomElement(using: &generator)!
+        }
+        return Array(pieces.joined().utf8) + (Int.random(in: 0..<40, using: &generator) == 0 ? [0xC3] : [])
+      }
+      let search = try #require(FoldedSearch(Array(needle.utf8), options))
+      let bytes = Array(texts.joined())
+      var ends: [UInt64] = []
+      for text in texts { ends.append((ends.last ?? 0) + UInt64(text.count)) }
+      var answers = [UInt8](repeating: 7, count: texts.count + 1)
+      // One byte behind the last text, which isn't to be looked at: it would end a match.
+      (bytes + [needle.utf8.last!]).withUnsafeBufferPointer {
+        search.search($0.baseAddress!, ends: ends, count: texts.count, &answers)
+      }
+      #expect(answers.last == 7)
+      for (text, answer) in zip(texts, answers) where answer != FoldedSearch.Answer.unknown {
+        let expected = naive(String(decoding: text, as: UTF8.self), needle, options)
+        #expect((answer == FoldedSearch.Answer.yes) == expected, "\(needle) in \(text) \(options)")
+        decidedCount += 1
+      }
+    }
+    #expect(decidedCount > 6_000)
+  }
+
   @Test(arguments: options)
   func `no scalar folds to ASCII but those that are looked at`(_ options: StringOptions) {
     var count = 0
