@@ -7,6 +7,9 @@ struct KeyTest {
   private var sparse: [Int64: Bool]
   /// The answer for null and for keys without a row.
   let otherwise: Bool
+  /// The least and the greatest key that answers differently; the other way round where there is none.
+  private var lowest = Int64.max
+  private var highest = Int64.min
 
   /// Room for keys in `range`, all of which answer `otherwise` at first.
   init(range: ClosedRange<Int64>?, rowCount: Int, otherwise: Bool) {
@@ -46,6 +49,10 @@ struct KeyTest {
   }
 
   mutating func set(_ key: Int64, _ result: Bool) {
+    if result != otherwise {
+      lowest = min(lowest, key)
+      highest = max(highest, key)
+    }
     if dense.isEmpty { sparse[key] = result } else { dense[Int(key - base)] = result ? 1 : 0 }
   }
 
@@ -54,6 +61,9 @@ struct KeyTest {
     let place = key &- base
     return place >= 0 && place < Int64(dense.count) ? dense[Int(place)] != 0 : otherwise
   }
+
+  /// Whether neither null nor any key from `low` to `high` satisfies it.
+  func excludes(_ low: Int64, _ high: Int64) -> Bool { !otherwise && (high < lowest || low > highest) }
 
   /// The keys that answer differently from `otherwise`, ascending. Costs the range of the keys.
   var exceptions: [Int64] {

@@ -40,36 +40,6 @@ extension PreparedPredicate {
   }
 }
 
-extension PreparedPredicate {
-  /// The predicate without the parts of its AND with these numbers, which are known to hold; nil if nothing
-  /// is left.
-  func without(_ fulfilled: Set<Int>) -> PreparedPredicate? {
-    if fulfilled.isEmpty { return self }
-    guard case .and(let parts) = root else { return fulfilled.contains(0) ? nil : self }
-    let rest = parts.indices.filter { !fulfilled.contains($0) }.map { parts[$0] }
-    return rest.isEmpty ? nil : PreparedPredicate(root: .and(rest))
-  }
-}
-
-extension PreparedPredicate.Node {
-  /// The answer for one row, value by value: for candidates that an index found.
-  func matches(_ chunk: Chunk, _ row: Int) -> Bool {
-    switch self {
-    case .constant(let value): value
-    case .slot(let slot, let test): test.matches(chunk.columns[slot].value(row))
-    case .members(let slot, _, let table):
-      !chunk.columns[slot].isNull(row) && table.matches(chunk.columns[slot].integer(row))
-    case .key(let slot?, let test):
-      chunk.columns[slot].isNull(row) ? test.otherwise : test.matches(chunk.columns[slot].integer(row))
-    case .key(nil, let test): test.matches(chunk.key(row))
-    case .general(let test), .numbers(_, _, let test): test.matches(chunk, row)
-    case .and(let parts): parts.allSatisfy { $0.matches(chunk, row) }
-    case .or(let parts): parts.contains { $0.matches(chunk, row) }
-    case .not(let part): !part.matches(chunk, row)
-    }
-  }
-}
-
 /// The evaluation on one chunk. A node answers `.none` or `.all` without touching the mask where it can.
 private struct Filter {
   typealias Node = PreparedPredicate.Node
@@ -81,9 +51,13 @@ private struct Filter {
   var count: Int { chunk.count }
 
   func evaluate(_ node: Node, _ mask: Mask) -> Outcome {
+    if node.isExcluded(from: chunk) { return .none }
     switch node {
     case .constant(let value): return value ? .all : .none
-    case .and(let parts): return combine(parts, mask, absorbing: .none, neutral: .all) { $0 & $1 }
+    case .and(let parts):
+      // First of all what needs no reading.
+      if parts.contains(where: { $0.isExcluded(from: chunk) }) { return .none }
+      return combine(parts, mask, absorbing: .none, neutral: .all) { $0 & $1 }
     case .or(let parts): return combine(parts, mask, absorbing: .all, neutral: .none) { $0 | $1 }
     case .not(let part):
       switch evaluate(part, mask) {
@@ -124,6 +98,11 @@ private struct Filter {
         result = evaluate(part, mask)
         if result == absorbing { return absorbing }
         continue
+      }
+      // Where every row is decided, no other column has to be read.
+      if memchr(mask, absorbing == .none ? 1 : 0, count) == nil {
+        trace?.hasLookedAtChunk = true
+        return absorbing
       }
       let outcome = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { second in
         let outcome = evaluate(part, second.baseAddress!)

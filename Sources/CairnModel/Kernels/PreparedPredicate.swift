@@ -171,3 +171,33 @@ extension PreparedPredicate {
     self.root = root
   }
 }
+
+extension PreparedPredicate {
+  /// The predicate without the parts of its AND with these numbers, which are known to hold; nil if nothing
+  /// is left.
+  func without(_ fulfilled: Set<Int>) -> PreparedPredicate? {
+    if fulfilled.isEmpty { return self }
+    guard case .and(let parts) = root else { return fulfilled.contains(0) ? nil : self }
+    let rest = parts.indices.filter { !fulfilled.contains($0) }.map { parts[$0] }
+    return rest.isEmpty ? nil : PreparedPredicate(root: .and(rest))
+  }
+}
+
+extension PreparedPredicate.Node {
+  /// The answer for one row, value by value: for candidates that an index found.
+  func matches(_ chunk: Chunk, _ row: Int) -> Bool {
+    switch self {
+    case .constant(let value): value
+    case .slot(let slot, let test): test.matches(chunk.columns[slot].value(row))
+    case .members(let slot, _, let table):
+      !chunk.columns[slot].isNull(row) && table.matches(chunk.columns[slot].integer(row))
+    case .key(let slot?, let test):
+      chunk.columns[slot].isNull(row) ? test.otherwise : test.matches(chunk.columns[slot].integer(row))
+    case .key(nil, let test): test.matches(chunk.key(row))
+    case .general(let test), .numbers(_, _, let test): test.matches(chunk, row)
+    case .and(let parts): parts.allSatisfy { $0.matches(chunk, row) }
+    case .or(let parts): parts.contains { $0.matches(chunk, row) }
+    case .not(let part): !part.matches(chunk, row)
+    }
+  }
+}

@@ -30,6 +30,14 @@ import Testing
       }
       let expected = keys.map { $0.map(test.matches) ?? otherwise ? 1 : 0 } as [UInt8]
       #expect(mask == expected, "first \(first), round \(round)")
+      for _ in 0..<20 {
+        let from = first + Int64(random.below(Int(span)))
+        let to = from + Int64(random.below(4))
+        // Exactly what lies outside of all keys that answer differently.
+        let keys = test.exceptions
+        let isOutside = keys.isEmpty || to < keys[0] || from > keys[keys.count - 1]
+        #expect(test.excludes(from, to) == (!otherwise && isOutside), "\(from)...\(to) of \(keys)")
+      }
     }
   }
 }

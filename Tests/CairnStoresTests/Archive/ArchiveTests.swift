@@ -183,8 +183,44 @@ import Testing
     var count = 0
     let fetching = try read { count = try reader!.count(request, in: reader!.snapshot()) }
     #expect(count == 99)
-    // One block of one column: zone maps leave out the others.
     #expect(fetching > 0 && fetching < Int(size) / 20, "\(fetching) of \(size) bytes")
+  }
+
+  @Test func `blocks whose bounds leave no row to a predicate aren't read`() throws {
+    let files = SimulatedFileSystem()
+    let store = try Self.open(files, Self.numbers)
+    try Self.insert(100_000, into: store)
+    try store.close()
+    let entity = Self.numbers.entities[0]
+    func blocksRead(_ predicate: PredicateTree, expecting expected: Int) throws -> Int {
+      let reader = try Self.open(files, Self.numbers, isReadOnly: true)
+      defer { try? reader.close() }
+      let start = files.operationCount
+      let request = StoreRequest(entity: entity.id, predicate: predicate)
+      #expect(try reader.count(request, in: reader.snapshot()) == expected)
+      return files.operations[start...].count { $0.kind == .read }
+    }
+    func compare(_ name: String, _ op: ComparisonOperator, _ value: Value) -> PredicateTree {
+      .comparison(.init(.keyPath([name]), op, .constant(value)))
+    }
+    // There are seven groups of rows, and 7 blocks of a column.
+    let small = compare("square", .less, .double(10_000))
+    let none = compare("square", .less, .double(-1))
+    let any = compare("value", .greater, .int(-1))
+    #expect(try blocksRead(any, expecting: 100_000) == 7)
+    #expect(try blocksRead(small, expecting: 99) == 1)
+    #expect(try blocksRead(none, expecting: 0) == 0)
+    // In an AND what needs no reading comes first, wherever it stands, and an OR leaves out its parts.
+    #expect(try blocksRead(.and([any, small]), expecting: 99) == 2)
+    #expect(try blocksRead(.or([none, small]), expecting: 99) == 1)
+    #expect(try blocksRead(.not(none), expecting: 100_000) == 0)
+    // Nor is a column read when those before it have decided about every row.
+    let odd = compare("square", .equal, .double(10_001))
+    #expect(try blocksRead(.and([odd, any]), expecting: 0) == 1)
+    #expect(try blocksRead(.or([.not(odd), any]), expecting: 100_000) == 1)
+    let members = PredicateTree.comparison(
+      .init(.keyPath(["value"]), .isIn, .list([.constant(.int(1 << 41)), .constant(.int(1 << 42))])))
+    #expect(try blocksRead(members, expecting: 0) == 0)
   }
 
   @Test func `waste is given back without being asked for, and compaction keeps every row`() throws {
