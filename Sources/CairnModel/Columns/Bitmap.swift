@@ -52,7 +52,7 @@ public final class Bitmap: @unchecked Sendable {
 
   /// Calls `body` with each set row below `limit`, ascending.
   @inline(__always)
-  func forEach(below limit: Int, _ body: (Int) -> Void) {
+  package func forEach(below limit: Int, _ body: (Int) -> Void) {
     for index in 0..<min(wordCount, (limit + 63) / 64) {
       var word = words[index]
       while word != 0 {

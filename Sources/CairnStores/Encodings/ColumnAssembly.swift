@@ -25,12 +25,10 @@ struct ColumnAssembly {
   }
 
   /// Columns of integers, which are 0 where rows are null. Throws for one that the type can't hold.
-  func integers(_ values: UnsafePointer<Int64>) throws -> [Column] {
+  func integers(_ values: UnsafeMutablePointer<Int64>) throws -> [Column] {
     try parts { start, count, nulls in
       let source = values + start
-      let (low, high) =
-        nulls == nil
-        ? IntegerShaper.bounds(source, count) : boundsWithoutNulls(source, start: start, count)
+      let (low, high) = ColumnAssembly.bounds(source, count, nulls)
       if let range = type.integerRange, low <= high, low < range.lowerBound || high > range.upperBound {
         throw PayloadError(what: "a value isn't of type \(type)", byteOffset: 0)
       }
@@ -49,16 +47,17 @@ struct ColumnAssembly {
     }
   }
 
-  private func boundsWithoutNulls(_ values: UnsafePointer<Int64>, start: Int, _ count: Int) -> (Int64, Int64)
-  {
-    var low = Int64.max
-    var high = Int64.min
-    for i in 0..<count {
-      let isNull = mask.isNull(start + i)
-      low = min(low, isNull ? Int64.max : values[i])
-      high = max(high, isNull ? Int64.min : values[i])
-    }
-    return (low, high)
+  /// low > high where all rows are null.
+  private static func bounds(
+    _ values: UnsafeMutablePointer<Int64>, _ count: Int, _ nulls: Bitmap?
+  ) -> (Int64, Int64) {
+    guard let nulls else { return IntegerShaper.bounds(values, count) }
+    guard let first = (0..<count).first(where: { !nulls[$0] }) else { return (.max, .min) }
+    // A value that is there stands in for those that aren't.
+    let value = values[first]
+    nulls.forEach(below: count) { values[$0] = value }
+    defer { nulls.forEach(below: count) { values[$0] = 0 } }
+    return IntegerShaper.bounds(values, count)
   }
 
   @inline(__always)

@@ -149,6 +149,7 @@ struct NullMask {
   /// Moves values from the start of the memory to their rows, and puts `filler` where rows are null.
   func expand<T>(_ values: UnsafeMutablePointer<T>, filler: T) {
     if nullCount == 0 { return }
+    if nullCount < rowCount / 8 { return expandRuns(values, filler: filler) }
     var next = rowCount - nullCount
     for row in stride(from: rowCount - 1, through: 0, by: -1) {
       if isNull(row) {
@@ -156,6 +157,24 @@ struct NullMask {
       } else {
         next -= 1
         values[row] = values[next]
+      }
+    }
+  }
+
+  /// The same, run by run between the rows that are null: they are few.
+  private func expandRuns<T>(_ values: UnsafeMutablePointer<T>, filler: T) {
+    var end = rowCount
+    var next = rowCount - nullCount
+    for index in stride(from: (rowCount - 1) >> 6, through: 0, by: -1) {
+      var word = bits[index]
+      while word != 0 {
+        let row = index << 6 + 63 - word.leadingZeroBitCount
+        word &= ~(1 << UInt64(row & 63))
+        let count = end - row - 1
+        next -= count
+        (values + row + 1).update(from: values + next, count: count)
+        values[row] = filler
+        end = row
       }
     }
   }

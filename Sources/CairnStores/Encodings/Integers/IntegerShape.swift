@@ -173,7 +173,22 @@ struct IntegerShaper {
       head: UnsafeBufferPointer(start: kept, count: head.count))
   }
 
+  /// low > high where there are no values. Those that all fit into 32 bits, as nearly always, are compared several at
+  /// a time; x86-64 without extensions has no such comparison of 64 bits.
   static func bounds(_ values: UnsafePointer<Int64>, _ n: Int) -> (low: Int64, high: Int64) {
+    if n == 0 { return (.max, .min) }
+    var excess: UInt64 = 0
+    for i in 0..<n { excess |= UInt64(bitPattern: values[i] &+ 0x8000_0000) }
+    if excess >> 32 == 0 {
+      var low = Int32.max
+      var high = Int32.min
+      for i in 0..<n {
+        let value = Int32(truncatingIfNeeded: values[i])
+        low = min(low, value)
+        high = max(high, value)
+      }
+      return (Int64(low), Int64(high))
+    }
     var low = Int64.max
     var high = Int64.min
     for i in 0..<n {
@@ -182,5 +197,4 @@ struct IntegerShaper {
     }
     return (low, high)
   }
-
 }
