@@ -312,6 +312,10 @@ import Foundation
   @inline(never) @usableFromInline
   final func readBackedColumn(_ chunk: Chunk, _ slot: Int) -> Unmanaged<Column>? {
     if backedChunk !== chunk {
+      // Who reads row after row asks for the same properties of the next chunk.
+      if let backedChunk, chunk.firstKey == backedChunk.lastKey &+ 1 {
+        chunk.readAhead(backedColumns.indices.filter { backedColumns[$0] != nil })
+      }
       backedChunk = chunk
       backedColumns = [Column?](repeating: nil, count: entity.slotTypes.count)
       quickBackedChunk = Unmanaged.passUnretained(chunk).toOpaque()

@@ -95,6 +95,9 @@ public final class Chunk: Sendable {
   @usableFromInline
   func backed(_ place: Int) -> Column { held[place] ?? backing.unsafelyUnwrapped.column(place) }
 
+  /// Says that the columns of these slots will be asked for soon. Does nothing for a chunk without a backing.
+  package func readAhead(_ slots: [Int]) { backing?.readAhead(slots.filter { held[$0] == nil }) }
+
   /// The type of a slot, without reading its column.
   public func type(of slot: Int) -> ValueType { held[slot]?.type ?? backing!.type(of: slot) }
 

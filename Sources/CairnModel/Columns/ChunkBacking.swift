@@ -6,6 +6,10 @@ package protocol ChunkBacking: AnyObject, Sendable {
   /// it where it isn't in memory; where that fails, the column is `Column.damaged`. Costs a lock.
   func column(_ place: Int) -> Column
 
+  /// Says that the columns of these slots will be asked for soon: those that aren't in memory may be read on another
+  /// thread meanwhile. Returns at once, and reports nothing. Costs a lock a slot.
+  func readAhead(_ slots: [Int])
+
   /// The type of a slot's values. Reads nothing.
   func type(of slot: Int) -> ValueType
 

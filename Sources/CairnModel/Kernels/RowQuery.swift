@@ -42,7 +42,12 @@ public struct RowQuery {
       var total = 0
       withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Chunk.capacity) { mask in
         for entity in entities {
-          for chunk in source.chunks(of: entity) {
+          let chunks = source.chunks(of: entity)
+          var ahead = ReadAhead(chunks, predicate, mayEndEarly: false)
+          var before = -1
+          for (place, chunk) in chunks.enumerated() {
+            ahead.advance(to: place, hasMatches: total > before)
+            before = total
             predicate.select(chunk, mask.baseAddress!, trace) { mask in
               total += mask.map { RowSelection.countSet($0, chunk.count) } ?? chunk.count
             }
@@ -104,13 +109,18 @@ public struct RowQuery {
     var selection = RowSelection()
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Chunk.capacity) { scratch in
       for entity in entities {
-        for chunk in source.chunks(of: entity) {
+        let chunks = source.chunks(of: entity)
+        var ahead = predicate.map { ReadAhead(chunks, $0, mayEndEarly: limit != nil) }
+        var before = -1
+        for (place, chunk) in chunks.enumerated() {
           if let limit, selection.count >= limit { return }
           guard let predicate else {
             trace?.noteChunk(rows: chunk.count, isDecided: true)
             add(chunk, chunk.deleted == nil ? nil : allLive(chunk, scratch.baseAddress!), to: &selection)
             continue
           }
+          ahead?.advance(to: place, hasMatches: selection.count > before)
+          before = selection.count
           predicate.select(chunk, scratch.baseAddress!, trace) { add(chunk, $0, to: &selection) }
         }
       }

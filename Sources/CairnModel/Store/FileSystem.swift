@@ -83,8 +83,15 @@ public protocol OpenFile: AnyObject, Sendable {
 
   func unlock() throws
 
+  /// Whether `read` may be called for what nobody has asked for yet, on threads of the store's own.
+  var mayReadAhead: Bool { get }
+
   /// Closes the file; every later call throws. Closing again does nothing.
   func close() throws
+}
+
+extension OpenFile {
+  public var mayReadAhead: Bool { true }
 }
 
 public enum FileLock: Sendable, Hashable {

@@ -5,8 +5,8 @@ import Foundation
 
 /// One block of columns of an open archive: the values of one place for the rows of one to four chunks.
 ///
-/// Sendable: everything but `decoded` and `isUsed` is constant, and those two are only touched under the block's
-/// stripe of the cache's locks.
+/// Sendable: everything but `decoded`, `isUsed` and `stage` is constant, and those three are only touched under the
+/// block's stripe of the cache's locks.
 final class ArchiveBlock: @unchecked Sendable {
   let source: ArchiveSource
   /// Of the block's header.
@@ -25,6 +25,15 @@ final class ArchiveBlock: @unchecked Sendable {
 
   private var decoded: [Column]?
   private var isUsed = false
+  private var stage = Stage.idle
+
+  /// Who reads it at the moment.
+  private enum Stage {
+    case idle
+    /// Nobody yet, but it is in the source's queue.
+    case wanted
+    case reading
+  }
 
   init(
     source: ArchiveSource, offset: UInt64, length: Int, table: Int, place: Int, group: UInt32,
@@ -52,15 +61,72 @@ final class ArchiveBlock: @unchecked Sendable {
     // Two chunks of a damaged file may say that they have different rows of one part.
     if let column = cached(part), column.count >= rows { return column }
     do {
-      let columns = try source.decode(self, in: group)
+      let columns = try read(in: group)
       guard part < columns.count, columns[part].count == rows else {
         throw source.corrupt("block has no part \(part) of \(rows) rows", self)
       }
-      keep(columns)
       return columns[part]
     } catch {
       return .damaged(type: type, count: rows, source.note(error, self))
     }
+  }
+
+  private enum Claim {
+    case known([Column])
+    /// Nobody else reads it until `release`.
+    case mine
+    case taken
+  }
+
+  /// The columns of all parts, read unless another thread is at it: that is waited for.
+  private func read(in group: ArchiveGroup) throws -> [Column] {
+    while true {
+      switch claim() {
+      case .known(let columns): return columns
+      case .mine: return try readClaimed(in: group)
+      case .taken: source.readAhead.wait(while: { isBeingRead })
+      }
+    }
+  }
+
+  private func readClaimed(in group: ArchiveGroup) throws -> [Column] {
+    defer {
+      source.cache.stripe(offset).withLock { stage = .idle }
+      source.readAhead.noteFinished()
+    }
+    let columns = try source.decode(self, in: group)
+    keep(columns)
+    return columns
+  }
+
+  private func claim(onlyIfWanted: Bool = false) -> Claim {
+    source.cache.stripe(offset).withLock {
+      if let decoded {
+        isUsed = true
+        return .known(decoded)
+      }
+      if stage == .reading || onlyIfWanted && stage != .wanted { return .taken }
+      stage = .reading
+      return .mine
+    }
+  }
+
+  private var isBeingRead: Bool { source.cache.stripe(offset).withLock { stage == .reading } }
+
+  /// Puts it into the queue of what is read ahead, unless it is in memory or somebody is at it.
+  func readAhead(in group: ArchiveGroup) {
+    let isNew = source.cache.stripe(offset).withLock {
+      guard decoded == nil, stage == .idle else { return false }
+      stage = .wanted
+      return true
+    }
+    if isNew { source.readAhead.add(self, group) }
+  }
+
+  /// What the queue does with it. Where that fails nothing is said: who asks for the block reads it again, and throws.
+  func readIfWanted(in group: ArchiveGroup) {
+    guard case .mine = claim(onlyIfWanted: true) else { return }
+    _ = try? readClaimed(in: group)
   }
 
   /// The columns of all parts, if they are in memory.
@@ -254,6 +320,14 @@ final class ArchivePart: ChunkBacking {
   func column(_ place: Int) -> Column {
     guard let storedPlaces else { return stored(place) }
     return storedPlaces[place] < 0 ? turnedColumn(place) : stored(storedPlaces[place])
+  }
+
+  func readAhead(_ slots: [Int]) {
+    for slot in slots {
+      let place = storedPlaces?[slot] ?? slot
+      guard place >= 0, let block = group.columns[place]?.block, block.source.mayReadAhead else { continue }
+      block.readAhead(in: group)
+    }
   }
 
   /// The column at a place of the file.

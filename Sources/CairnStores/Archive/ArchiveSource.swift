@@ -15,6 +15,8 @@ final class ArchiveSource: Sendable {
   /// The incompatible ones of the file (`ArchiveHeader.Feature`).
   let features: UInt64
   let cache: BlockCache
+  let readAhead = ReadAheadQueue()
+  let mayReadAhead: Bool
 
   let damage: DamageLog
   /// Those that nobody uses at the moment: each keeps memory that it reuses.
@@ -31,6 +33,7 @@ final class ArchiveSource: Sendable {
     self.uuid = uuid
     self.schema = schema
     cache = BlockCache(budget: cacheBudget)
+    mayReadAhead = ReadAheadQueue.isWorthwhile && file?.mayReadAhead ?? false
   }
 
   /// Whether large values may be blocks of their own in this file.

@@ -23,6 +23,8 @@ final class SimulatedFile: OpenFile {
     fileSystem.state.withLock { $0.openings[number] = nil }
   }
 
+  var mayReadAhead: Bool { fileSystem.allowsReadAhead }
+
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
     try perform(.read, offset: offset, byteCount: buffer.count) { (state, fault) throws(SystemFailure) in
       let offset = try checked(offset, adding: buffer.count, limit: .max)

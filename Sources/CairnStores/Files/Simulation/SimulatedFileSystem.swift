@@ -44,6 +44,13 @@ package final class SimulatedFileSystem: FileSystem {
 
   // MARK: Making trouble
 
+  /// Whether stores may read on threads of their own: then the order of the operations is another in every run. False
+  /// at first.
+  package var allowsReadAhead: Bool {
+    get { state.withLock { $0.allowsReadAhead } }
+    set { state.withLock { $0.allowsReadAhead = newValue } }
+  }
+
   /// Asks `script` before each operation what shall go wrong with it. It mustn't call the file system.
   package func injectFaults(_ script: (@Sendable (SimulatedOperation) -> SimulatedFault?)?) {
     state.withLock { $0.faults = script }

@@ -113,6 +113,7 @@ struct SimulatedState: Sendable {
   var faults: (@Sendable (SimulatedOperation) -> SimulatedFault?)?
   var hasCrashed = false
   var quota: Int?
+  var allowsReadAhead = false
   var isReadOnly = false
 
   var operation: Int { operations.count - 1 }
