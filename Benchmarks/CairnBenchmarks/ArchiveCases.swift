@@ -52,6 +52,7 @@ struct ArchiveCases {
       compared("open, first object, 1 property", goal: 1.0, knownCount: 1, first, theirs?.first),
       compared(
         "open, late UA flights: objects", goal: 0.30, knownCount: late, lateUnited, theirs?.coldLateUnited),
+      compared("open, flights of one day: objects", goal: 0.15, oneDay, theirs?.coldDay),
       compared(
         "late UA flights: objects", goal: 0.08, knownCount: late, { try warm(fetches.lateUnited) },
         theirs?.lateUnited),

@@ -62,6 +62,17 @@ extension ArchiveCases {
     }
   }
 
+  /// The flights stand in the order of their months: few blocks can have a day.
+  func oneDay() throws -> Side {
+    try opening { context -> [Flight] in
+      let request = NSFetchRequest<Flight>(entityName: "Flight")
+      request.predicate = NSPredicate(format: "month == 7 AND day == 4")
+      return try context.fetch(request)
+    } _: { found in
+      .total(found.reduce(0) { $0 + Int64($1.distance) }, count: found.count)
+    }
+  }
+
   /// A fetch of an archive that is open and that the same fetch has read before.
   func warm(_ fetch: (FlightsInObjects) -> Side) throws -> Side {
     fetch(

@@ -59,6 +59,14 @@ struct SQLiteFileSides {
     }
   }
 
+  func coldDay() -> Side {
+    opening(
+      "SELECT \(Self.columns) FROM flight WHERE month = 7 AND day = 4", SQLiteSides.records
+    ) { records in
+      .total(records.reduce(0) { $0 + Int64($1.distance) }, count: records.count)
+    }
+  }
+
   // MARK: A file that is open
 
   private func opened() -> SQLiteSides {
