@@ -10,7 +10,7 @@ enum ArchiveCommand: Equatable {
   case compact(path: String, ArchiveStore.Profile)
   case pack(PackCommand)
   case export(ExportCommand)
-  case convert(from: String, to: String, ExportCommand.Format, ArchiveStore.Profile)
+  case convert(from: String, to: String, as: OutputKind?, ExportCommand.Format, ArchiveStore.Profile)
 
   static let names = ["info", "verify", "salvage", "compact", "pack", "export", "convert"]
 
@@ -57,9 +57,9 @@ enum ArchiveCommand: Equatable {
           format: try words.choice("--format", ExportCommand.Format.self) ?? .csv,
           folder: words.value("--to"), generation: try words.number("--at", from: 0)))
     default:
-      guard let words = try parsed(["--format", "--profile"], paths: 2...2) else { return nil }
+      guard let words = try parsed(["--as", "--format", "--profile"], paths: 2...2) else { return nil }
       self = .convert(
-        from: words.paths[0], to: words.paths[1],
+        from: words.paths[0], to: words.paths[1], as: try words.choice("--as", OutputKind.self),
         try words.choice("--format", ExportCommand.Format.self) ?? .csv, try words.profile())
     }
   }
@@ -85,8 +85,8 @@ enum ArchiveCommand: Equatable {
       case .compact(let path, let profile): return try ArchiveRepairs.compact(path, profile, console)
       case .pack(let command): try command.run(console)
       case .export(let command): try command.run(console)
-      case .convert(let source, let target, let format, let profile):
-        try StoreConversion(from: source, to: target, format, profile).run(console)
+      case .convert(let source, let target, let kind, let format, let profile):
+        try StoreConversion(from: source, to: target, as: kind, format, profile).run(console)
       }
       return 0
     } catch let error as InputError {

@@ -109,12 +109,14 @@ enum ArchiveHelp {
     Makes one kind of store of another: a folder of CSV or JSON files with a model, an archive or a log becomes an
     archive, a log, or such a folder.
 
-    usage: cairn convert IN OUT [--format csv|json] [--profile fastest|default|smallest]
+    usage: cairn convert IN OUT [--as archive|log|folder] [--format csv|json]
+                         [--profile fastest|default|smallest]
 
-    OUT is an archive where it ends in .cairn, a log where it ends in .cairnlog, and a folder otherwise; nothing may be
-    there yet. A folder has one
-    file for each entity, called after it, and a model: Model.xcdatamodel, or any other.
+    OUT is an archive where it ends in .cairn, a log where it ends in .cairnlog, and a folder where it has no suffix;
+    nothing may be there yet. A folder has one file for each entity, called after it, and a model: Model.xcdatamodel,
+    or any other.
 
+      --as        what OUT is, for a name with another suffix
       --format    of the files of a folder: csv (the default) or json
     \(profiles)
 

@@ -28,9 +28,13 @@ enum ArchiveRepairs {
   static func salvage(
     _ path: String, _ target: String, _ model: String?, _ profile: ArchiveStore.Profile, _ console: Console
   ) throws -> Int32 {
+    let isLog = LogFiles.isLog(at: ArchivePath.full(path))
+    try OutputKind.require(
+      isLog ? .log : .archive, at: target, by: "cairn salvage of \(isLog ? "a log" : "an archive")",
+      instead: "end it in \(isLog ? ".cairnlog" : ".cairn")")
     try ArchivePath.requireNothing(at: target)
     let instead = try model.map { try InputStore(empty: InputStore.model($0, nil), of: $0).archiveModel }
-    if LogFiles.isLog(at: ArchivePath.full(path)) {
+    if isLog {
       let report = try ArchivePath.writing(target, reading: [path]) {
         try LogSalvager.salvage(
           ArchivePath.full(path), to: ArchivePath.full(target), model: instead, profile: profile)

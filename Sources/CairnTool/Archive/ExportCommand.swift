@@ -20,7 +20,12 @@ struct ExportCommand: Equatable {
       _ = try ArchiveFiles.metadata(at: ArchivePath.full(path))
       throw InputError("\(path) is neither an archive nor a log store")
     }
-    if let folder { try ArchivePath.requireNothing(at: folder) }
+    if let folder {
+      try OutputKind.require(
+        .folder, at: folder, by: "cairn export --to",
+        instead: "leave the suffix out; one entity's rows go to standard output without --to")
+      try ArchivePath.requireNothing(at: folder)
+    }
     let input = try InputStore(store: path, at: generation)
     let entities =
       try entity.map { [try input.entity(named: $0)] } ?? input.schema.entities.filter { !$0.isAbstract }

@@ -31,6 +31,9 @@ struct PackCommand: Equatable {
 
   /// Throws `InputError`, `ModelFileError` and `StoreError`; there is no archive then.
   func run(_ console: Console) throws {
+    try OutputKind.require(
+      .archive, at: target, by: "cairn pack",
+      instead: "the last path is the archive, as in \(PackCommand.name(for: target))")
     try ArchivePath.requireNothing(at: target)
     let line = ProgressLine()
     defer { line.clear() }
@@ -52,6 +55,11 @@ struct PackCommand: Equatable {
     try console.write(
       "\(target): \(Console.grouped(rows)) rows in \(Console.grouped(Int(summary.fileBytes))) bytes"
         + "\(comparison(summary.fileBytes))\n")
+  }
+
+  /// The path with the suffix of an archive.
+  private static func name(for path: String) -> String {
+    URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent + ".cairn"
   }
 
   /// With the size of the inputs, where they are files.

@@ -13,9 +13,10 @@ struct StoreConversion {
 
   /// Throws `InputError` for what can't be converted. Looks at the files, and reads none but their beginnings.
   init(
-    from source: String, to target: String, _ format: ExportCommand.Format, _ profile: ArchiveStore.Profile
+    from source: String, to target: String, as said: OutputKind?, _ format: ExportCommand.Format,
+    _ profile: ArchiveStore.Profile
   ) throws {
-    let kind = URL(fileURLWithPath: target).pathExtension
+    let kind = try OutputKind(path: target, said: said)
     let isStore = ArchivePath.isStore(source)
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: source, isDirectory: &isFolder) else {
@@ -26,12 +27,13 @@ struct StoreConversion {
     }
     let input = isStore ? InputWords(inputs: [source]) : try StoreConversion.input(of: source)
     switch kind {
-    case "cairn": work = .pack(PackCommand(input, into: target, profile))
-    case "cairnlog": work = .log(input, target, profile)
-    default:
+    case .archive: work = .pack(PackCommand(input, into: target, profile))
+    case .log: work = .log(input, target, profile)
+    case .folder:
       guard isStore else {
         throw InputError(
-          "\(source) is a folder, of which a store is made: OUT has to end in .cairn or .cairnlog", 64)
+          "\(source) is a folder, of which a store is made, and \(target) would be one too: end it in .cairn for an "
+            + "archive, or in .cairnlog for a log", 64)
       }
       work = .export(ExportCommand(path: source, entity: nil, format: format, folder: target))
     }

@@ -1,0 +1,16 @@
+// A folder for the files of one test.
+
+import Foundation
+
+enum ToolFolder {
+  /// Makes the files in a folder of their own, which is gone afterwards.
+  static func with(
+    _ files: [String: String] = [:], _ body: (_ path: @escaping (String) -> String) throws -> Void
+  ) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cairn-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for (name, text) in files { try Data(text.utf8).write(to: folder.appendingPathComponent(name)) }
+    try body { folder.appendingPathComponent($0).path }
+  }
+}
