@@ -169,6 +169,30 @@ import Testing
     }
   }
 
+  @Test func `an archive, a folder of tables and a table are called so, and say what reads them`() throws {
+    try withLog { path in
+      #expect(try Tool.run(["convert", path("library.cairnlog"), path("a.cairn")]).exitCode == 0)
+      #expect(try Tool.run(["convert", path("a.cairn"), path("tables")]).exitCode == 0)
+      for (word, parts) in [
+        ("a.cairn", ["is an archive", "cairn info", "cairn convert"]),
+        ("tables", ["is a folder of CSV or JSON files", "cairn fetch", "cairn convert"]),
+        ("tables/Author.csv", ["is a CSV file", "cairn fetch", "cairn pack"]),
+      ] {
+        let outcome = try Tool.run(["log", path(word)])
+        #expect(outcome.exitCode == 65 && outcome.output.isEmpty)
+        #expect(outcome.errors.hasPrefix("cairn: \(path(word)) is a"), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("corrupt"))
+        for part in parts + ["only a log keeps transactions"] {
+          #expect(outcome.errors.contains(part), "\(part) in \(outcome.errors)")
+        }
+      }
+      // What may have been a log is still told as a damaged one.
+      try FileManager.default.removeItem(atPath: path("library.cairnlog") + "/MANIFEST")
+      let damaged = try Tool.run(["log", path("library.cairnlog")])
+      #expect(damaged.exitCode == 65 && damaged.errors.contains("MANIFEST"), "\(damaged.errors)")
+    }
+  }
+
   @Test(arguments: [
     ["log"], ["log", "a", "b"], ["log", "a", "--limit", "0"], ["log", "a", "--after", "x"],
   ])

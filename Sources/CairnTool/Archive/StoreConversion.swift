@@ -79,24 +79,28 @@ struct StoreConversion {
 
   /// The tables and the model of a folder.
   private static func input(of folder: String) throws -> InputWords {
+    let models = try files(of: folder, ["xcdatamodel", "xcdatamodeld", "mom", "momd"])
+    guard models.count < 2 else {
+      throw InputError("\(folder) has \(models.count) models: say which with cairn pack --model", 64)
+    }
+    let tables = try tables(of: folder)
+    guard !tables.isEmpty else { throw InputError("\(folder) has no CSV or JSON files") }
+    return InputWords(inputs: tables, model: models.first)
+  }
+
+  /// The paths of the CSV and JSON files in a folder. Throws `InputError` 66 where it can't be read.
+  static func tables(of folder: String) throws -> [String] { try files(of: folder, ["csv", "tsv", "json"]) }
+
+  private static func files(of folder: String, _ extensions: Set<String>) throws -> [String] {
     let names: [String]
     do {
       names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     } catch {
       throw InputError("\(folder) can't be read: \(error.localizedDescription)", 66)
     }
-    func paths(_ extensions: Set<String>) -> [String] {
-      names.filter { name in
-        let plain = name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
-        return !name.hasPrefix(".") && extensions.contains(URL(fileURLWithPath: plain).pathExtension)
-      }.map { URL(fileURLWithPath: folder).appendingPathComponent($0).path }
-    }
-    let models = paths(["xcdatamodel", "xcdatamodeld", "mom", "momd"])
-    guard models.count < 2 else {
-      throw InputError("\(folder) has \(models.count) models: say which with cairn pack --model", 64)
-    }
-    let tables = paths(["csv", "tsv", "json"])
-    guard !tables.isEmpty else { throw InputError("\(folder) has no CSV or JSON files") }
-    return InputWords(inputs: tables, model: models.first)
+    return names.filter { name in
+      let plain = name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
+      return !name.hasPrefix(".") && extensions.contains(URL(fileURLWithPath: plain).pathExtension)
+    }.map { URL(fileURLWithPath: folder).appendingPathComponent($0).path }
   }
 }

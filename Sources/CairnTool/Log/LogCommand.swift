@@ -25,7 +25,7 @@ struct LogCommand: Equatable {
     Transactions before the last checkpoint are there only where the store keeps history. With the number of one,
     cairn fetch --at N and cairn export --at N show the store as it was after it.
 
-    The exit status is 65 for a store that is damaged or none, and 66 for one that can't be read.
+    The exit status is 65 for a store that is damaged or no log, and 66 for one that can't be read.
 
     """
 
@@ -50,11 +50,7 @@ struct LogCommand: Equatable {
   /// The tool's exit code.
   func run(_ console: Console) throws -> Int32 {
     do {
-      guard LogFiles.isLog(at: ArchivePath.full(path)) else {
-        // Says why: that it isn't there, or what it is instead.
-        _ = try LogFiles.metadata(at: ArchivePath.full(path))
-        throw InputError("\(path) is no log store")
-      }
+      guard LogFiles.isLog(at: ArchivePath.full(path)) else { throw try NoLog.error(path) }
       let log = try LogTransactions(ofLogAt: ArchivePath.full(path), after: after)
       var entries: [LogTransactions.Entry] = []
       while let entry = try log.next() {
