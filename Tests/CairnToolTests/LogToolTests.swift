@@ -159,6 +159,54 @@ import Testing
     }
   }
 
+  @Test func `where no transaction is kept, the base archive with the objects is named`() throws {
+    try withLog { path in
+      #expect(try Tool.run(["convert", path("library.cairnlog"), path("a.cairn")]).exitCode == 0)
+      #expect(try Tool.run(["convert", path("a.cairn"), path("b.cairnlog")]).exitCode == 0)
+      let text = try Tool.run(["log", path("b.cairnlog")])
+      let line =
+        /transactions up to 1 aren't kept: the objects as of then, 3, are in the base archive (base-\d+), written at (\S+Z)\n0 transactions\n/
+      let match = try #require(text.output.wholeMatch(of: line), "\(text.output)")
+      #expect(FileManager.default.fileExists(atPath: path("b.cairnlog") + "/\(match.1)"))
+      let json = try Tool.run(["log", path("b.cairnlog"), "--json"])
+      #expect(
+        json.output == "{\"base\":\"\(match.1)\",\"keptAfter\":1,\"rows\":3,\"time\":\"\(match.2)\"}\n")
+      let behind = try Tool.run(["log", path("b.cairnlog"), "--after", "1"])
+      #expect(behind.output == "0 transactions after 1: the newest is 1\n")
+      #expect(try Tool.run(["log", path("b.cairnlog"), "--after", "1", "--json"]).output.isEmpty)
+    }
+  }
+
+  @Test func `the base archive is named before the transactions that came after it`() throws {
+    try withLog { path in
+      #expect(try Tool.run(["convert", path("library.cairnlog"), path("a.cairn")]).exitCode == 0)
+      #expect(try Tool.run(["convert", path("a.cairn"), path("b.cairnlog")]).exitCode == 0)
+      let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+      let store = try coordinator.addPersistentStore(
+        ofType: CairnLogStoreType, configurationName: nil, at: URL(fileURLWithPath: path("b.cairnlog")),
+        options: nil)
+      let context = NSManagedObjectContext(.privateQueue)
+      context.persistentStoreCoordinator = coordinator
+      try context.performAndWait {
+        for name in ["Twain", "Austen"] {
+          let author = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
+          author.setValue(name, forKey: "name")
+          author.setValue(Int32(1835), forKey: "born")
+          try context.save()
+        }
+      }
+      try coordinator.remove(store)
+      let lines = try Tool.run(["log", path("b.cairnlog"), "--json"]).output.split(separator: "\n")
+      try #require(lines.count == 3)
+      #expect(lines[0].contains(#""keptAfter":1"#) && lines[2].contains(#""commit":3"#))
+      let text = try Tool.run(["log", path("b.cairnlog")]).output
+      #expect(text.hasPrefix("transactions up to 1 aren't kept: the objects as of then, 3, "))
+      #expect(text.hasSuffix("2 rows\n"))
+      let newest = try Tool.run(["log", path("b.cairnlog"), "--json", "--limit", "1"]).output
+      #expect(newest == "\(lines[2])\n")
+    }
+  }
+
   @Test func `what is no log says what it is instead`() throws {
     try withLog { path in
       #expect(try Tool.run(["convert", path("library.cairnlog"), path("a.cairn")]).exitCode == 0)

@@ -22,7 +22,9 @@ struct LogCommand: Equatable {
       --follow   goes on with what is saved from now on, until it is interrupted
       --json     one object a line, with entities and properties, for programs
 
-    Transactions before the last checkpoint are there only where the store keeps history. With the number of one,
+    Transactions before the last checkpoint are there only where the store keeps history; without it, and in a log
+    that cairn convert or cairn compact has made, the objects are in a base archive, which the output names (in JSON
+    by a line {"base": …, "keptAfter": …, "rows": …, "time": …} before the others). With the number of a transaction,
     cairn fetch --at N and cairn export --at N show the store as it was after it.
 
     The exit status is 65 for a store that is damaged or no log, and 66 for one that can't be read.
@@ -53,11 +55,18 @@ struct LogCommand: Equatable {
       guard LogFiles.isLog(at: ArchivePath.full(path)) else { throw try NoLog.error(path) }
       let log = try LogTransactions(ofLogAt: ArchivePath.full(path), after: after)
       var entries: [LogTransactions.Entry] = []
+      var isCut = false
       while let entry = try log.next() {
         entries.append(entry)
-        if let limit, entries.count > limit { entries.removeFirst() }
+        if let limit, entries.count > limit {
+          entries.removeFirst()
+          isCut = true
+        }
       }
-      try show(entries, of: log, console)
+      let base =
+        !isCut && log.keptAfter > after
+        ? try LogBase(ofLogAt: ArchivePath.full(path), keptAfter: log.keptAfter) : nil
+      try show(entries, behind: base, of: log, console)
       while follows {
         Thread.sleep(forTimeInterval: 0.1)
         while let entry = try log.next() { try console.write(line(entry, log.schema)) }
@@ -72,14 +81,22 @@ struct LogCommand: Equatable {
     }
   }
 
-  private func show(_ entries: [LogTransactions.Entry], of log: LogTransactions, _ console: Console) throws {
+  private func show(
+    _ entries: [LogTransactions.Entry], behind base: LogBase?, of log: LogTransactions, _ console: Console
+  ) throws {
+    if let base { try console.write(isJSON ? LogCommand.line(base) : base.text + "\n") }
     if isJSON || follows {
       for entry in entries { try console.write(line(entry, log.schema)) }
       return
     }
-    if log.keptAfter > after {
-      try console.write("transactions up to \(log.keptAfter) aren't kept\n\n")
+    if entries.isEmpty {
+      let newest = try LogSummary(ofLogAt: ArchivePath.full(path)).generation
+      let why =
+        after > 0 && after >= newest
+        ? " after \(after): the newest is \(newest)" : base == nil ? ": nothing has been saved yet" : ""
+      return try console.write("0 transactions\(why)\n")
     }
+    if base != nil { try console.write("\n") }
     var table = TextTable(["commit", "time", "author", "context", "inserted", "updated", "deleted", "bytes"])
     for entry in entries {
       table.add([
@@ -133,12 +150,16 @@ struct LogCommand: Equatable {
       }
     }
     let commit = entry.commit
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let listing = Listing(
       commit: commit.generation.number, time: DateText.text(commit.time), author: commit.author,
       context: commit.contextName, inserted: rows(commit.insertedRows), updated: rows(commit.updatedRows),
       deleted: rows(commit.deletedRows), file: entry.file, offset: entry.offset, bytes: entry.byteCount)
+    return try LogCommand.line(listing)
+  }
+
+  private static func line(_ listing: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(listing), as: UTF8.self) + "\n"
   }
 }
