@@ -93,11 +93,35 @@ struct UsageError: Error {
     self.message = message
     self.help = help
   }
+
+  /// Two lines: the command's usage, cut where it goes on, and where all of it is.
+  var usage: String {
+    if help == Help.tool {
+      return "usage: cairn \(Help.commands.joined(separator: "|")) …\nsee cairn --help\n"
+    }
+    let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+      .drop { !$0.hasPrefix("usage: ") }.prefix { !$0.isEmpty }
+      .map { $0.trimmingPrefix("usage: ").trimmingPrefix(while: \.isWhitespace) }
+    func words(_ count: Int, of line: Substring) -> [Substring] {
+      Array(line.split(separator: " ").prefix(count))
+    }
+    guard let first = lines.first else { fatalError("a help without a usage") }
+    let see = "see \(words(2, of: first).joined(separator: " ")) --help\n"
+    let alternatives = lines.filter { $0.hasPrefix("cairn ") }
+    if alternatives.count == 1 { return "usage: \(first)\(lines.count > 1 ? " …" : "")\n\(see)" }
+    let verbs = alternatives.map { words(3, of: $0)[2] }.joined(separator: "|")
+    return "usage: \(words(2, of: first).joined(separator: " ")) \(verbs) …\n\(see)"
+  }
 }
 
 /// What the tool says about itself.
 enum Help {
   static let version = "0.1.0"
+
+  static let commands = [
+    "tour", "model", "predicate", "fetch", "pack", "info", "log", "export", "convert", "verify", "salvage",
+    "compact",
+  ]
 
   static let tool = """
     Core Data for Linux: the command-line tool.

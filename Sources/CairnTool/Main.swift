@@ -1,7 +1,7 @@
 // The command-line tool: reads its arguments, does the work, and says by its exit code how it went.
 //
 // 0: done. 1: failed, with a sentence on standard error. 2: salvaged, but something is lost. 64: called wrongly, with
-// the usage on standard error. 65: the input is bad. 66: there is no input. 73: the output can't be written.
+// a line of usage besides. 65: the input is bad. 66: there is no input. 73: the output can't be written.
 
 import Cairn
 
@@ -11,7 +11,7 @@ enum CairnCommand {
     do {
       try await run(Arguments(parsing: CommandLine.arguments.dropFirst()))
     } catch let error as UsageError {
-      Console.printError("cairn: \(error.message)\n\n\(error.help)")
+      Console.printError("cairn: \(error.message)\n\(error.usage)")
       exit(64)
     } catch let error as ModelFileError {
       Console.printError("cairn: \(error)\n")

@@ -110,3 +110,43 @@ import Testing
     #expect(String(decoding: complaint, as: UTF8.self).hasPrefix("cairn: "))
   }
 }
+
+/// What a wrong command line gets to see.
+@Suite struct UsageErrorTests {
+  @Test(arguments: [
+    (["tour", "now"], "usage: cairn tour [--color always|never|auto]"),
+    (["model", "draw", "x"], "usage: cairn model show|check|diff|convert …"),
+    (["model", "diff", "x"], "usage: cairn model show|check|diff|convert …"),
+    (["predicate"], "usage: cairn predicate 'FORMAT'"),
+    (["fetch", "x.csv", "--colour"], "usage: cairn fetch"),
+    (["fetch", "/dev/null", "--at", "1"], "usage: cairn fetch"), (["pack", "a.csv"], "usage: cairn pack"),
+    (["info"], "usage: cairn info STORE [--json]"), (["log", "a", "b"], "usage: cairn log STORE"),
+    (["export", "x", "--format", "xml"], "usage: cairn export"), (["convert", "x"], "usage: cairn convert"),
+    (["verify"], "usage: cairn verify STORE"), (["salvage", "x"], "usage: cairn salvage"),
+    (["compact"], "usage: cairn compact"),
+  ])
+  func `is the mistake, one line of usage and where the help is`(words: [String], usage: String) throws {
+    let outcome = try Tool.run(words)
+    let lines = outcome.errors.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(outcome.exitCode == 64 && outcome.output.isEmpty)
+    #expect(
+      lines.count == 4 && lines[0].hasPrefix("cairn: ") && lines[1].hasPrefix(usage), "\(outcome.errors)")
+    #expect(lines[2] == "see cairn \(words[0]) --help" && lines[3].isEmpty)
+    #expect(lines[1].count <= 110)
+    let help = try Tool.run(["help", words[0]]).output
+    let shown = lines[1].dropFirst("usage: ".count)
+    #expect(shown.contains("|diff|") || help.contains(shown.hasSuffix(" …") ? shown.dropLast(2) : shown))
+  }
+
+  @Test(arguments: [[], ["tuor"], ["--colour"]])
+  func `without a command the commands are named, which the help explains`(words: [String]) throws {
+    let outcome = try Tool.run(words)
+    let lines = outcome.errors.split(separator: "\n")
+    #expect(outcome.exitCode == 64 && lines.count == 3 && lines[2] == "see cairn --help")
+    let match = try #require(lines[1].wholeMatch(of: /usage: cairn (\S+) …/))
+    let help = try Tool.run(["--help"]).output
+    let explained = help.components(separatedBy: "commands:\n")[1].components(separatedBy: "\n\n")[0]
+      .split(separator: "\n").compactMap { $0.split(separator: " ").first }
+    #expect(match.1.split(separator: "|") == explained)
+  }
+}
