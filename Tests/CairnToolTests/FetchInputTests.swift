@@ -203,6 +203,27 @@ import Testing
     }
   }
 
+  @Test(arguments: ["class", "description", "hash", "objectID"])
+  func `a column that no property can be called after is named with the option that calls it differently`(
+    title: String
+  ) throws {
+    try withFiles(["trains.csv": "\(title),\(title)_,n\nICE,1,2\n"]) { path in
+      for command in [["fetch", path("trains.csv")], ["pack", path("trains.csv"), path("trains.cairn")]] {
+        let refused = try Tool.run(command)
+        #expect(refused.exitCode == 65 && refused.errors.split(separator: "\n").count == 1)
+        let match = try #require(
+          refused.errors.firstMatch(
+            of: /trains\.csv: no property can be called "(\w+)".* as in --rename '(\S+)'\n/),
+          "\(refused.errors)")
+        #expect(match.1 == title && match.2 == "\(title)=\(title)__")
+        let done = try Tool.run(command + ["--rename", String(match.2)])
+        #expect(done.exitCode == 0, "\(done.errors)")
+      }
+      let fetched = try Tool.run(["fetch", path("trains.cairn"), "--format", "csv"])
+      #expect(fetched.output == "\(title)__,\(title)_,n\r\nICE,1,2\r\n")
+    }
+  }
+
   @Test func `what can't be read exits with 66`() throws {
     let folder = FileManager.default.temporaryDirectory
     let missing = try Tool.run(["fetch", folder.appendingPathComponent("\(UUID().uuidString).csv").path])

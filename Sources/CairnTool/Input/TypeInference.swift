@@ -12,7 +12,14 @@ enum TypeInference {
     model.entities = try tables.map { name, records in
       let entity = NSEntityDescription()
       entity.name = name
-      entity.properties = try zip(names(records.columns), types(of: records, nullMark: nullMark)).map {
+      let columns = names(records.columns)
+      if let taken = columns.indices.first(where: { ReservedNames.all.contains(columns[$0]) }) {
+        let title = records.columns[taken]
+        throw InputError(
+          "\(records.file): no property can be called \"\(columns[taken])\", because every object has something of that "
+            + "name: call the column differently, as in --rename '\(title)=\(free(title, columns))'")
+      }
+      entity.properties = try zip(columns, types(of: records, nullMark: nullMark)).map {
         name, type in
         let attribute = NSAttributeDescription()
         attribute.name = name
@@ -35,6 +42,13 @@ enum TypeInference {
       while !taken.insert(name).inserted { name += "_" }
       return name
     }
+  }
+
+  /// A name for a column whose own can't be used.
+  private static func free(_ title: String, _ columns: [String]) -> String {
+    var name = title + "_"
+    while columns.contains(name) || ReservedNames.all.contains(name) { name += "_" }
+    return name
   }
 
   private static func types(of records: Records, nullMark: [UInt8]) throws -> [NSAttributeType] {
