@@ -224,6 +224,44 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ["--predicate", "author.nmae == 'x'"], ["--sort", "-author.nmae"], ["--properties", "title,author.nmae"],
+    ["--aggregate", "max(author.nmae)"], ["--group-by", "author.nmae"],
+  ])
+  func `a step of a key path that isn't there is named with its entity and the whole path`(words: [String])
+    throws
+  {
+    try withFiles(["books.csv": Self.books]) { path in
+      let outcome = try Tool.run(
+        ["fetch", path("books.csv"), "--model", path("Model.xcdatamodel"), "--entity", "Book"] + words)
+      #expect(outcome.exitCode == 65)
+      for part in ["Author.nmae: ", "author.nmae", "its properties are: "] {
+        #expect(outcome.errors.contains(part), "\(outcome.errors)")
+      }
+    }
+  }
+
+  @Test func `a key path of two relationships is named whole, also in a subquery and from its variable`()
+    throws
+  {
+    try withFiles(["books.csv": Self.books]) { path in
+      let file = path("books.csv")
+      for (entity, predicate, key, from) in [
+        ("Book", "ANY author.books.tilte == 'x'", "author.books.tilte", "Book"),
+        ("Author", "SUBQUERY(books, $b, $b.author.nmae == 'x').@count > 0", "$b.author.nmae", "Book"),
+        ("Author", "ANY books.author.nmae == 'x'", "books.author.nmae", "Author"),
+        ("Book", "author.name.first == 'x'", "author.name.first", "Book"),
+      ] {
+        let outcome = try Tool.run([
+          "fetch", file, "--model", path("Model.xcdatamodel"), "--entity", entity, "--predicate", predicate,
+        ])
+        #expect(outcome.exitCode == 65)
+        #expect(
+          outcome.errors.contains(", in the key path \(key) from \(from)"), "\(predicate): \(outcome.errors)")
+      }
+    }
+  }
+
   @Test func `what can't be read exits with 66`() throws {
     let folder = FileManager.default.temporaryDirectory
     let missing = try Tool.run(["fetch", folder.appendingPathComponent("\(UUID().uuidString).csv").path])

@@ -70,7 +70,7 @@ extension Binder {
 
   private func path(_ names: [String], from row: Int, _ tree: ExpressionTree) throws -> Operand {
     var walk = PathWalk(self, BoundPath(base: row), entity(of: row), tree)
-    try walk.follow(names[...])
+    try walk.followAll(names)
     return walk.operand
   }
 
@@ -85,7 +85,7 @@ extension Binder {
     var walk = PathWalk(self, element, destination, tree)
     walk.collection = collection
     walk.isOrdered = isOrdered
-    try walk.follow(names[...])
+    try walk.followAll(names)
     return walk.operand
   }
 
@@ -215,7 +215,17 @@ private struct PathWalk {
 
   private var schema: Schema { binder.schema }
 
-  mutating func follow(_ names: ArraySlice<String>) throws {
+  /// Throws errors that name the path.
+  mutating func followAll(_ names: [String]) throws {
+    let start = current
+    do {
+      try follow(names[...])
+    } catch let error as StoreError {
+      throw error.inKeyPath(tree.canonicalFormat, from: schema[start].name)
+    }
+  }
+
+  private mutating func follow(_ names: ArraySlice<String>) throws {
     var names = names
     while let name = names.first {
       if name.hasPrefix("@") { return try aggregate(name, names.dropFirst()) }
@@ -248,7 +258,7 @@ private struct PathWalk {
   private mutating func attribute(_ names: ArraySlice<String>, _ described: SchemaEntity) throws {
     let end = names.firstIndex { $0.hasPrefix("@") } ?? names.endIndex
     do {
-      let rest = try BoundPath(Array(names[..<end]), from: described.id, in: schema)
+      let rest = try BoundPath(steps: Array(names[..<end]), from: described.id, in: schema)
       (path.target, path.type) = (rest.target, rest.type)
     } catch let error as StoreError {
       // Objects have transient attributes, and composite ones whole.

@@ -18,8 +18,18 @@ public struct BoundPath: Sendable {
 }
 
 extension BoundPath {
-  /// Finds the slot that a path names. Throws `unknownProperty`, or `unbindablePredicate` for a to-many step.
+  /// Finds the slot that a path names. Throws `unknownProperty`, or `unbindablePredicate` for a to-many step: the
+  /// error is of the step, and names the path.
   public init(_ names: [String], from entity: EntityID, in schema: Schema) throws {
+    do {
+      try self.init(steps: names, from: entity, in: schema)
+    } catch let error as StoreError {
+      throw error.inKeyPath(names.joined(separator: "."), from: schema[entity].name)
+    }
+  }
+
+  /// The same with errors that don't name the path, for who follows a part of one.
+  init(steps names: [String], from entity: EntityID, in schema: Schema) throws {
     var current = schema[entity]
     hops = []
     for (index, name) in names.enumerated() {
@@ -69,5 +79,15 @@ extension BoundPath {
     return StoreError(
       attribute.isTransient || !attribute.isComposite ? .unknownProperty : .unbindablePredicate, message,
       entity: entity.name, property: rest)
+  }
+}
+
+extension StoreError {
+  /// The same with the whole of the key path that it is about a step of, where there are others.
+  package func inKeyPath(_ path: String, from entity: String) -> StoreError {
+    guard path != property else { return self }
+    return StoreError(
+      code, "\(message), in the key path \(path) from \(entity)", entity: self.entity, property: property,
+      file: file, offset: offset, remedy: remedy, systemError: systemError)
   }
 }
