@@ -21,6 +21,19 @@ public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
   public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }
 
+extension NSFetchRequestResultType: CustomStringConvertible {
+  /// As Swift writes it, for messages.
+  public var description: String {
+    switch self {
+    case .managedObjectResultType: ".managedObjectResultType"
+    case .managedObjectIDResultType: ".managedObjectIDResultType"
+    case .dictionaryResultType: ".dictionaryResultType"
+    case .countResultType: ".countResultType"
+    default: "NSFetchRequestResultType(rawValue: \(rawValue))"
+    }
+  }
+}
+
 /// What a batch insert returns.
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
   case statusOnly = 0
