@@ -51,6 +51,22 @@ func sorting(_ request: NSFetchRequest<Recipe>) {
   // end
 }
 
+func sortingAsPeopleDo(_ request: NSFetchRequest<Recipe>) {
+  // begin selectors
+  request.sortDescriptors = [
+    NSSortDescriptor(key: "name", ascending: true, selector: .localizedStandardCompare)
+  ]
+  // end
+}
+
+// begin selectors of Apple's
+#if canImport(Darwin)
+  extension Selector {
+    static let localizedStandardCompare = #selector(NSString.localizedStandardCompare(_:))
+  }
+#endif
+// end
+
 // begin observer
 /// Sendable: only the context's queue posts, and asks.
 final class SaveCounter: @unchecked Sendable {

@@ -39,13 +39,49 @@ import Testing
       to: { $0.trimmingCharacters(in: .whitespaces) == "// end" })
     let guide = blocks(
       try text("Sources/CoreData/README.md"), from: { $0 == "```swift" }, to: { $0 == "```" })
-    #expect(code.count == 11 && Set(guide) == Set(code) && guide.count == code.count)
+    #expect(code.count == 13 && Set(guide) == Set(code) && guide.count == code.count)
   }
 
   @Test func `a class says what is unique, and what a new object has`() throws {
     let entity = try #require(pantry.entitiesByName["Ingredient"])
     #expect(entity.uniquenessConstraints as? [[String]] == [["name"]])
     #expect(entity.attributesByName["unit"]?.defaultValue as? String == "g")
+  }
+
+  @Test func `a fetch and an array are in the order of the guide's sort descriptor, by name and by text`()
+    throws
+  {
+    let model = NSManagedObjectModel(for: Recipe.self, RecipeStep.self)
+    let context = try NSPersistentContainer.inMemory(name: "Recipes", model: model).newBackgroundContext()
+    try context.performAndWait {
+      for name in ["Soup 10", "soup 9", "Soup 2"] {
+        let recipe = Recipe(context: context)
+        recipe.name = name
+      }
+      try context.save()
+      let request = NSFetchRequest<Recipe>(entityName: "Recipe")
+      sortingAsPeopleDo(request)
+      let sorted = try context.fetch(request)
+      #expect(sorted.map(\.name) == ["Soup 2", "soup 9", "Soup 10"])
+      request.sortDescriptors = [
+        NSSortDescriptor(key: "name", ascending: true, selector: "localizedStandardCompare:")
+      ]
+      #expect(try context.fetch(request) == sorted)
+      request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+      #expect(try context.fetch(request).map(\.name) == ["Soup 10", "Soup 2", "soup 9"])
+    }
+  }
+
+  @Test func `every name of an order that the guide lists is one`() throws {
+    let guide = try text("Sources/CoreData/README.md")
+    let section = guide.components(separatedBy: "## Orders of strings")[1].components(separatedBy: "\n## ")[0]
+    let line = try #require(section.split(separator: "\n").first { $0.hasPrefix("So there are ") })
+    let names = line.matches(of: /`\.([A-Za-z]+)`/).map { String($0.1) }
+    let known: [Selector] = [
+      .compare, .caseInsensitiveCompare, .localizedCompare, .localizedCaseInsensitiveCompare,
+      .localizedStandardCompare,
+    ]
+    #expect(names.map { $0 + ":" } == known.map(\.name))
   }
 
   @Test func `what the guide lists as missing is missing`() throws {
