@@ -251,6 +251,17 @@ import Testing
     }
   }
 
+  @Test func `a percentage of the input is printed where an archive is the smaller one`() throws {
+    try ToolFolder.with([
+      "few.csv": "n\n1\n", "many.csv": "n\n" + (0..<20_000).map { "\($0 / 100)\n" }.joined(),
+    ]) { path in
+      let few = try Tool.run(["pack", path("few.csv"), path("few.cairn")])
+      #expect(few.output.hasSuffix(" bytes, from 4 bytes of input\n"), "\(few.output)")
+      let many = try Tool.run(["pack", path("many.csv"), path("many.cairn")])
+      #expect(many.output.contains(/: 20,000 rows in [\d,]+ bytes, \d\d?\.\d % of [\d,]+ bytes of input\n$/))
+    }
+  }
+
   @Test(arguments: [
     ["pack", "a.csv"], ["pack", "a.csv", "b.cairn", "--profile", "tiny"], ["info"], ["info", "a", "b"],
     ["verify", "a", "--json"], ["salvage", "a"], ["export", "a", "--format", "xml"], ["convert", "a"],

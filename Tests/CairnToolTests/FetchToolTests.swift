@@ -162,6 +162,10 @@ import Testing
       ))
   }
 
+  @Test func `the help says that a store may be a log`() throws {
+    #expect(try Tool.run(["fetch", "--help"]).output.contains("one store, an archive or a log"))
+  }
+
   @Test func `help is asked for in three ways`() throws {
     for word in ["--help", "-h", "help"] {
       let outcome = try Tool.run(["fetch", word])

@@ -207,6 +207,21 @@ import Testing
     }
   }
 
+  @Test func `an archive of a log is compared with what the log's newest state takes`() throws {
+    try withLog { path in
+      let outcome = try Tool.run(["pack", path("library.cairnlog"), path("a.cairn")])
+      let match = try #require(
+        outcome.output.wholeMatch(
+          of: /\S+: 3 rows in ([\d,]+) bytes, (?:from|([\d.]+) % of) ([\d,]+) live bytes of the log\n/),
+        "\(outcome.output)\(outcome.errors)")
+      let info = try JSONSerialization.jsonObject(
+        with: Data(try Tool.run(["info", path("library.cairnlog"), "--json"]).output.utf8))
+      let live = (info as? [String: Any])?["liveBytes"] as? Int
+      #expect(Int(match.3.replacing(",", with: "")) == live)
+      #expect((match.2 == nil) == (Int(match.1.replacing(",", with: "")) ?? 0 > live ?? 0))
+    }
+  }
+
   @Test func `what is no log says what it is instead`() throws {
     try withLog { path in
       #expect(try Tool.run(["convert", path("library.cairnlog"), path("a.cairn")]).exitCode == 0)

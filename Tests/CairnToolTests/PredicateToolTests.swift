@@ -6,6 +6,13 @@ import Testing
 @Suite struct PredicateToolTests {
   private func run(_ arguments: String...) throws -> Tool.Outcome { try Tool.run(["predicate"] + arguments) }
 
+  @Test func `a predicate that doesn't hold exits with 0, which the help says`() throws {
+    let outcome = try Tool.run(["predicate", "a > 1", "--on", #"{"a": 1}"#])
+    #expect(outcome.exitCode == 0 && outcome.output.hasSuffix("\nresult: false\n"), "\(outcome.errors)")
+    let help = try Tool.run(["predicate", "--help"]).output
+    #expect(help.contains("exit status is 0 for a predicate that makes sense, be its result true or false"))
+  }
+
   @Test func `a format is shown as its canonical text and its tree`() throws {
     let outcome = try run("name ==[c] %@ && ANY kids.age > 10", "--arguments", "[\"Åsa\"]")
     #expect(outcome.exitCode == 0 && outcome.errors.isEmpty)

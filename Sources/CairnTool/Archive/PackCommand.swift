@@ -52,9 +52,10 @@ struct PackCommand: Equatable {
     line.clear()
     let summary = try ArchiveSummary(ofArchiveAt: path)
     let rows = summary.tables.filter(\.isEntity).reduce(0) { $0 + $1.rows }
+    let comparison = try comparison(summary.fileBytes)
     try console.write(
-      "\(target): \(Console.grouped(rows)) rows in \(Console.grouped(Int(summary.fileBytes))) bytes"
-        + "\(comparison(summary.fileBytes))\n")
+      "\(target): \(Console.grouped(rows)) rows in \(Console.grouped(Int(summary.fileBytes))) bytes\(comparison)\n"
+    )
   }
 
   /// The path with the suffix of an archive.
@@ -62,17 +63,26 @@ struct PackCommand: Equatable {
     URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent + ".cairn"
   }
 
-  /// With the size of the inputs, where they are files.
-  private func comparison(_ size: UInt64) -> String {
-    let sizes = input.inputs.map { word -> UInt64? in
+  /// With the size of the inputs: of files their own, and of a log what its newest state takes, without room that
+  /// it keeps ready and without history. Nothing for what has no size, as a pipe.
+  private func comparison(_ size: UInt64) throws -> String {
+    var total: UInt64 = 0
+    var isLog = false
+    for word in input.inputs {
       let path =
         FileManager.default.fileExists(atPath: word) ? word : String(word.drop { $0 != "=" }.dropFirst())
-      return (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? UInt64
+      isLog = LogFiles.isLog(at: ArchivePath.full(path))
+      let bytes =
+        isLog
+        ? try LogSummary(ofLogAt: ArchivePath.full(path)).liveByteCount
+        : (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? UInt64
+      guard let bytes, bytes > 0 else { return "" }
+      total += bytes
     }
-    let total = sizes.reduce(UInt64(0)) { $0 + ($1 ?? 0) }
-    guard total > 0, !sizes.contains(nil) else { return "" }
-    return String(format: ", %.1f %% of ", 100 * Double(size) / Double(total))
-      + "\(Console.grouped(Int(total))) bytes of input"
+    let of = "\(Console.grouped(Int(total))) \(isLog ? "live bytes of the log" : "bytes of input")"
+    // Of a few lines an archive is many times as long, which no percentage says well.
+    return size > total
+      ? ", from \(of)" : String(format: ", %.1f %% of ", 100 * Double(size) / Double(total)) + of
   }
 }
 

@@ -158,7 +158,8 @@ extension FetchCommand {
     INPUT is a CSV file with a header line (.tsv: with tabs), a JSON file (an array of objects, or an object with
     one such array for each entity), either of them compressed with gzip or not, or - for standard input. Its
     entity is the one of its name (airlines.csv is Airline or airlines), or the one written before it, as in
-    Airline=list.csv. Or it is one archive, which has its model in it; of that only what the request needs is read.
+    Airline=list.csv. Or it is one store, an archive or a log, which has its model in it; of an archive only what
+    the request needs is read.
 
       --model       an .xcdatamodeld, .xcdatamodel, .momd or .mom, whose attributes the columns are of.
                     Titles may differ from names in case and underscores. A to-one relationship is a column like

@@ -102,8 +102,9 @@ struct PredicateCommand: Equatable {
       cairn predicate 'ANY kids.age > %d' --arguments '[10]' --on '{"kids": [{"age": 12}]}'
       cairn predicate 'name ==[cd] "ÅSA" AND NOT tags CONTAINS "x"'
 
-    The exit status is 65 for a predicate, JSON or values that make no sense, and 66 for a file that
-    can't be read.
+    The exit status is 0 for a predicate that makes sense, be its result true or false: a script reads the
+    result, as with --json. It is 65 for a predicate, JSON or values that make no sense, and 66 for a file
+    that can't be read.
 
     """
 }
