@@ -37,10 +37,17 @@ final class LiveView: NSObject, NSFetchedResultsControllerDelegate {
       try console.step(number, "A live list in sections, that says what has changed", time)
       try console.code(
         """
+        let all = NSFetchRequest<Flight>(entityName: "Flight")
+        all.sortDescriptors = [
+          NSSortDescriptor(key: "airline.name", ascending: true),
+          NSSortDescriptor(key: "depDelay", ascending: false),
+          NSSortDescriptor(key: "timeHour", ascending: true),
+        ]
         let list = NSFetchedResultsController(
-          fetchRequest: request, managedObjectContext: context,
+          fetchRequest: all, managedObjectContext: context,
           sectionNameKeyPath: "airline.name", cacheName: nil)
-        list.delegate = self          // is told of each change, as a table view needs it
+        // An NSFetchedResultsControllerDelegate is told of each change, as a table view needs it.
+        list.delegate = self
         try list.performFetch()
         """)
       try draw()

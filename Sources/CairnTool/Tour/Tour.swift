@@ -1,4 +1,5 @@
-// The tour: seven steps through what Cairn does, each with the Swift line that does it and the time it takes.
+// The tour: seven steps through what Cairn does, each with the Swift lines that do it and the time it takes. The lines
+// are a program, which a test compiles and runs (TourProgram.swift).
 
 import Cairn
 
@@ -16,6 +17,7 @@ struct Tour {
     try console.title("Cairn's tour: the flights that left New York in 2013")
     let archive = try TourArchive()
     defer { archive.remove() }
+    try introduce(archive)
     let container = try await open(archive)
     let reader = container.newBackgroundContext()
     try await reader.perform {
@@ -30,6 +32,24 @@ struct Tour {
     for store in container.persistentStoreCoordinator.persistentStores {
       try container.persistentStoreCoordinator.remove(store)
     }
+  }
+
+  private func introduce(_ archive: TourArchive) throws {
+    try console.write("\n")
+    try console.line(
+      "They are in an archive, a file of \(Console.grouped(try archive.size() / 1000)) kB. The tour works on a copy of it,"
+    )
+    try console.line("which it removes at the end; url is that of the copy. Objects are of classes such as")
+    try console.write("\n")
+    try console.code(
+      """
+      final class Airline: NSManagedObject {
+        @Managed var carrier: String
+        @Managed var name: String
+        @Managed var flights: Set<Flight>
+      }
+      """)
+    try console.line("and Flight and Airport, which look the same.")
   }
 
   // MARK: 1
@@ -53,8 +73,13 @@ struct Tour {
     try console.code(
       """
       let model = try NSManagedObjectModel(ofStoreAt: url)
+      let container = NSPersistentContainer(name: "Flights", managedObjectModel: model)
+      container.persistentStoreDescriptions[0].url = url
       container.persistentStoreDescriptions[0].type = CairnArchiveStoreType
-      container.loadPersistentStores { _, error in … }     // reads where things are, no rows
+      // Reads where things are, no rows.
+      container.loadPersistentStores { _, error in if let error { fatalError("\\(error)") } }
+      // The lines of steps 2, 3, 4 and 7 stand in context.perform { }.
+      let context = container.newBackgroundContext()
       """)
     try console.table(counts)
     try console.write("\n")
@@ -79,14 +104,21 @@ struct Tour {
     try console.step(2, "Fetch by predicates, across relationships", time)
     try console.code(
       """
-      request.predicate = NSPredicate(format: "depDelay > 60 AND airline.carrier == %@", "UA")
-      let late = try context.fetch(request)
+      let late = NSFetchRequest<Flight>(entityName: "Flight")
+      late.predicate = NSPredicate(format: "depDelay > 60 AND airline.carrier == %@", "UA")
+      late.sortDescriptors = [NSSortDescriptor(key: "depDelay", ascending: false)]
+      let lateFlights = try context.fetch(late)
       """)
     try console.line(
       "\(Console.grouped(flights.count)) of United's flights left more than an hour late, first of all:")
     try console.table(flights.prefix(3).map(row))
+    try console.write("\n")
     try console.code(
-      "\n" + #"request.predicate = NSPredicate(format: "name CONTAINS[cd] %@", "SAN J")"#)
+      """
+      let saint = NSFetchRequest<Airport>(entityName: "Airport")
+      saint.predicate = NSPredicate(format: "name CONTAINS[cd] %@", "SAN J")
+      let airports = try context.fetch(saint)
+      """)
     try console.table(airports.map { [.init($0.faa), .init($0.name ?? "")] })
   }
 
@@ -117,9 +149,16 @@ struct Tour {
     try console.step(3, "A page of a sorted list", time)
     try console.code(
       """
-      request.sortDescriptors = [NSSortDescriptor(key: "distance", ascending: false), …]
-      request.fetchOffset = 40
-      request.fetchLimit = 5
+      let page = NSFetchRequest<Flight>(entityName: "Flight")
+      page.sortDescriptors = [
+        NSSortDescriptor(key: "distance", ascending: false),
+        NSSortDescriptor(key: "airline.name", ascending: true),
+        NSSortDescriptor(key: "timeHour", ascending: true),
+        NSSortDescriptor(key: "number", ascending: true),
+      ]
+      page.fetchOffset = 40
+      page.fetchLimit = 5
+      let farFlights = try context.fetch(page)
       """)
     try console.table(
       flights.map { flight in
@@ -140,8 +179,9 @@ struct Tour {
     try console.step(4, "Figures by group, from columns, without making objects", time)
     try console.code(
       """
-      try context.aggregate(
+      let figures = try context.aggregate(
         "Flight", groupBy: ["airline.name"], [.init(.count, nil), .init(.average, "arrDelay")])
+      let latestFirst = figures.sorted { Value.compare($0.values[1], $1.values[1]) > 0 }
       """)
     let ordered = rows.sorted { Value.compare($0.values[1], $1.values[1]) > 0 }
     try console.table([["airline", "flights", "minutes late"]] + ordered.map(cells))
@@ -183,9 +223,22 @@ struct Tour {
     try console.step(5, "An edit saved in one context, seen in another", time)
     try console.code(
       """
-      airline.name = "Delta, edited on the tour"
-      try editor.save()
-      reader.refresh(airline, mergeChanges: true)
+      let store = container.persistentStoreCoordinator.persistentStores[0].store
+      let before = try store.snapshot()  // for step 6; costs a reference
+
+      let isDelta = NSPredicate(format: "carrier == %@", "DL")
+      func delta(in context: NSManagedObjectContext) throws -> Airline {
+        let request = NSFetchRequest<Airline>(entityName: "Airline")
+        request.predicate = isDelta
+        return try context.fetch(request)[0]
+      }
+      let airline = try await context.perform { try delta(in: context) }
+      let editor = container.newBackgroundContext()
+      try await editor.perform {
+        try delta(in: editor).name = "Delta, edited on the tour"
+        try editor.save()
+      }
+      await context.perform { context.refresh(airline, mergeChanges: true) }
       """)
     try console.table([
       ["before", .init(names[0])],
@@ -238,8 +291,10 @@ struct Tour {
     try console.step(6, "A snapshot taken before the edit sees the old state", time)
     try console.code(
       """
-      let before = try store.snapshot()   // costs a reference
-      try store.fetch(request, in: before)
+      let entity = try store.schema.requireEntity(named: "Airline")
+      let question = StoreRequest(entity: entity.id, predicate: isDelta.tree)
+      let old = try store.fetch(question, in: before)
+      let new = try store.fetch(question, in: store.snapshot())
       """)
     try console.table(rows)
   }

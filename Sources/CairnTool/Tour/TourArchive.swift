@@ -34,21 +34,25 @@ struct TourArchive {
   func container() throws -> NSPersistentContainer {
     let container = NSPersistentContainer(
       name: "Flights", managedObjectModel: try NSManagedObjectModel(ofStoreAt: file))
-    let description = NSPersistentStoreDescription(url: file)
-    description.type = CairnArchiveStoreType
-    container.persistentStoreDescriptions = [description]
+    container.persistentStoreDescriptions[0].url = file
+    container.persistentStoreDescriptions[0].type = CairnArchiveStoreType
     var failure: (any Error)?
     container.loadPersistentStores { _, error in failure = error }
     if let failure { throw failure }
     return container
   }
 
-  /// The archive's size beside that of the same four tables in other forms, in thousands of bytes.
-  func sizes() throws -> [[Console.Cell]] {
+  /// In bytes.
+  func size() throws -> Int {
     guard let bytes = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize else {
       throw TourError("the size of \(file.path) can't be read")
     }
-    return [[.init("this archive"), .init(bytes / 1000), "kB"]]
+    return bytes
+  }
+
+  /// The archive's size beside that of the same four tables in other forms, in thousands of bytes.
+  func sizes() throws -> [[Console.Cell]] {
+    [[.init("this archive"), .init(try size() / 1000), "kB"]]
       + TourArchive.otherSizes.map { [.init($0.form), .init($0.bytes / 1000), "kB"] }
   }
 
