@@ -89,20 +89,26 @@ enum ArchiveHelp {
 
     """,
     "export": """
-    Writes the rows of a store as CSV or JSON.
+    Writes the rows and relationships of a store as CSV or JSON, so that cairn convert and cairn pack can read them again.
 
     usage: cairn export STORE [--entity NAME] [--format csv|json] [--to DIR] [--at COMMIT]
 
-      --entity   whose rows; needn't be said where there is one entity, with --to, or with JSON, which has an
-                 array for each entity otherwise
+      --entity   whose rows, or the pairs of a relationship, as in Book.tags; needn't be said where there is one entity,
+                 with --to, or with JSON, which has an array for each entity otherwise
       --format   csv (the default) or json; values are exact but for dates, which have microseconds
-      --to       a folder for one file an entity and the model, which cairn convert makes an archive of again
-
+      --to       a folder for a file an entity, one for each many-to-many relationship (CSV), and the model
       --at       of a log: the rows as they were after that commit, if history keeps it (cairn log)
 
-    To-one relationships are columns like airline.carrier: a value by which the destination is found, which is
-    its one attribute that is unique. What can't be said so is named on standard error. The exit status is 65 for
-    a damaged archive, 66 for one that can't be read, and 73 for files that can't be written.
+    A row is called by the one attribute of its entity that is unique, if every row has a value of it, and by a number
+    in a column @id otherwise. With that
+      a to-one relationship is a column, such as author.name or author.@id, in CSV and in JSON;
+      the place in an ordered list of that is a column beside it in CSV, book.@position;
+      a many-to-many relationship is a table of pairs in CSV: Book.tags has Book.title, tags.label, and where it is
+      ordered tags.@position, and books.@position for the other side;
+      both are arrays in JSON, in the order of the list: "tags.label": ["sea", "old"].
+
+    Transformable values, which no text can say, are left out and named on standard error. The exit status is 65 for
+    a damaged store, 66 for one that can't be read, and 73 for files that can't be written.
 
     """,
     "convert": """
@@ -113,8 +119,9 @@ enum ArchiveHelp {
                          [--profile fastest|default|smallest]
 
     OUT is an archive where it ends in .cairn, a log where it ends in .cairnlog, and a folder where it has no suffix;
-    nothing may be there yet. A folder has one file for each entity, called after it, and a model: Model.xcdatamodel,
-    or any other.
+    nothing may be there yet. A folder has one file for each entity, called after it, one for each many-to-many
+    relationship, and a model: Model.xcdatamodel, or any other. What is in them is in cairn help export; converted
+    back, a graph is as it was, but for transformable values.
 
       --as        what OUT is, for a name with another suffix
       --format    of the files of a folder: csv (the default) or json

@@ -13,6 +13,8 @@ enum Cell {
   case text(String)
   case date(Date)
   case data(Data)
+  /// Of the destinations of a relationship: in JSON alone.
+  case list([Cell])
 
   /// As key-value access gives values.
   init(_ any: Any?) {
@@ -69,6 +71,7 @@ enum Cell {
     case .text(let text): text
     case .date(let date): DateText.text(date)
     case .data(let data): data.base64EncodedString()
+    case .list(let cells): cells.compactMap(\.plain).joined(separator: ", ")
     }
   }
 
@@ -106,6 +109,7 @@ enum Cell {
   var json: String {
     switch self {
     case .none: return "null"
+    case .list(let cells): return "[" + cells.map(\.json).joined(separator: ", ") + "]"
     case .integer, .decimal, .truth: break
     case .double(let number) where number.isFinite: break
     case .float(let number) where number.isFinite: break

@@ -163,7 +163,8 @@ extension FetchCommand {
 
       --model       an .xcdatamodeld, .xcdatamodel, .momd or .mom, whose attributes the columns are of.
                     Titles may differ from names in case and underscores. A to-one relationship is a column like
-                    airline.carrier: a value of the destination's attribute; what no input has is made.
+                    airline.carrier: a value of the destination's attribute; what no input has is made. To-many
+                    relationships are what cairn export writes: tables of pairs in CSV, arrays in JSON.
                     Without a model every input is an entity, whose attributes have the types that all of the
                     column's values have: whole numbers, numbers, truth values, dates, texts
       --entity      whose objects are fetched; needn't be said where there is one entity

@@ -29,11 +29,13 @@ struct FetchInput {
     for case .some(let target) in try input.tables.filter({ $0.entity.id == entity.id }).flatMap({
       try ImportTarget.all($0.records, entity, schema)
     }) {
-      var name: String
+      let name: String
       switch target {
       case .attribute(let slot): name = entity.slots[slot].name
-      case .link(let id, let slot, let key):
+      case .link(let id, let slot, let key?):
         name = "\(entity.slots[slot].name).\(schema[schema[id].destination].slots[key].name)"
+      // Objects have neither numbers nor places, and many of something is no value.
+      case .link, .id, .place, .list: continue
       }
       if !names.contains(name) { names.append(name) }
     }

@@ -1,28 +1,28 @@
 // From tables of the input to rows of a store, columns first: no object is made.
 //
-// In two passes, so that tables may come in any order: the first reads attributes, and afterwards it is known which
-// rows there are; the second finds what relationships lead to.
+// In passes, so that tables may come in any order: the first reads attributes, and afterwards it is known which rows
+// there are; the others find what relationships lead to, first those that are lists, then those that are columns.
 
 import Cairn
 
 /// Fills one store with the tables that belong to its entities.
 final class Importer {
   private let store: any PersistentStore
-  private let nullMark: [UInt8]
+  let nullMark: [UInt8]
   private var entities: [EntityID: EntityRows] = [:]
   /// The rows by the value of a slot, for relationships that name them by it.
   private var lookups: [Lookup.Name: Lookup] = [:]
   /// Columns that are left out, as warnings.
   private(set) var warnings: [String] = []
 
-  private var schema: Schema { store.schema }
+  var schema: Schema { store.schema }
 
   init(_ store: any PersistentStore, nullMark: [UInt8]) {
     (self.store, self.nullMark) = (store, nullMark)
   }
 
   /// One table, with what its columns are.
-  private struct Table {
+  struct Table {
     let records: Records
     let rows: EntityRows
     let targets: [ImportTarget?]
@@ -30,7 +30,10 @@ final class Importer {
   }
 
   /// Commits everything at once. Throws `InputError` that names file, line, column and value.
-  func run(_ tables: [(entity: SchemaEntity, records: Records)]) throws {
+  func run(
+    _ tables: [(entity: SchemaEntity, records: Records)],
+    _ linkTables: [(relationship: SchemaRelationship, records: Records)]
+  ) throws {
     var read: [Table] = []
     for (entity, records) in tables {
       let targets = try ImportTarget.all(records, entity, schema)
@@ -40,9 +43,14 @@ final class Importer {
       }
       read.append(try readAttributes(records, targets, entity))
     }
+    let lists = ImportedLists(schema)
+    for table in read { try readLists(table, into: lists) }
+    for (relationship, records) in linkTables { try readLinkTable(records, relationship, into: lists) }
     for table in read { try readLinks(table) }
     var changes = ChangeSet(author: "cairn")
     changes.inserts = entities.values.sorted { $0.entity.id.index < $1.entity.id.index }.map(\.inserts)
+    completePlaces(in: &changes.inserts)
+    changes.links = lists.links()
     do {
       _ = try store.commit(changes)
     } catch let conflict as CommitConflict {
@@ -68,7 +76,7 @@ final class Importer {
     let rows = rows(of: entity)
     var readers: [(column: Int, slot: Int, reader: FieldReader, builder: ColumnBuilder)] = []
     for (column, target) in targets.enumerated() {
-      guard case .attribute(let slot) = target else { continue }
+      guard let slot = target?.valueSlot else { continue }
       let type = entity.slots[slot].type
       if type == .transformable {
         throw InputError(
@@ -85,7 +93,10 @@ final class Importer {
       )
     }
     var count = 0
+    let idColumn = targets.firstIndex(of: .id)
+    var ids: [Int64?] = []
     try records.forEach { line, fields, bytes in
+      if let idColumn { ids.append(try id(records, line, idColumn, fields[idColumn], bytes)) }
       for (column, slot, reader, builder) in readers {
         let field = fields[column]
         if field.isNull(bytes, mark: nullMark) {
@@ -103,16 +114,26 @@ final class Importer {
     }
     let keys = try store.reserveKeys(count, root: entity.root)
     rows.keys += keys
+    for (id, key) in zip(ids, keys) { if let id { rows.add(id: id, of: key) } }
     try rows.fill(rest.filter { entity.slots[$0].role == .attribute })
     return Table(records: records, rows: rows, targets: targets, keys: keys)
   }
 
-  private func missing(_ records: Records, _ line: Int, _ column: Int, _ property: String) -> InputError {
+  private func id(
+    _ records: Records, _ line: Int, _ column: Int, _ field: Field, _ bytes: Field.Bytes
+  ) throws -> Int64? {
+    if field.isNull(bytes, mark: nullMark) { return nil }
+    if let id = FieldReader.integer(field, bytes) { return id }
+    throw wrong(
+      records, line, column, field, bytes, FieldReader(.int64, nullMark: nullMark), ImportTarget.idTitle)
+  }
+
+  func missing(_ records: Records, _ line: Int, _ column: Int, _ property: String) -> InputError {
     InputError(
       "\(records.file):\(line): column \(records.columns[column]): no value, which \(property) has to have")
   }
 
-  private func wrong(
+  func wrong(
     _ records: Records, _ line: Int, _ column: Int, _ field: Field, _ bytes: Field.Bytes,
     _ reader: FieldReader,
     _ property: String
@@ -125,66 +146,83 @@ final class Importer {
 
   // MARK: Relationships
 
+  /// To-one relationships, and places in lists that no column has.
   private func readLinks(_ table: Table) throws {
     let rows = table.rows
-    let links = Set(table.targets.compactMap { $0?.linkSlot })
+    let given = Set(table.targets.compactMap { $0?.linkSlot ?? $0?.valueSlot })
     for slot in rows.entity.slots.indices
-    where rows.entity.slots[slot].role != .attribute && !links.contains(slot) {
-      for _ in table.keys { rows.columns[slot].appendNull() }
+    where rows.entity.slots[slot].role != .attribute && !given.contains(slot) {
+      rows.appendListed(slot: slot, count: table.keys.count)
     }
     for (column, target) in table.targets.enumerated() {
       guard case .link(let relationship, let slot, let keySlot) = target else { continue }
-      let name = Lookup.Name(destination: schema[relationship].destination, slot: keySlot)
-      let lookup = try lookups[name] ?? makeLookup(name)
-      lookups[name] = lookup
+      let lookup = try lookup(Lookup.Name(destination: schema[relationship].destination, slot: keySlot))
       let builder = rows.columns[slot]
       let isRequired = rows.entity.slots[slot].isRequired
+      let property = "\(rows.entity.name).\(rows.entity.slots[slot].name)"
       try table.records.forEach { line, fields, bytes in
         let field = fields[column]
+        let listed = rows.listed(slot: slot, row: builder.count)
         if field.isNull(bytes, mark: nullMark) {
-          if isRequired {
-            throw missing(table.records, line, column, "\(rows.entity.name).\(rows.entity.slots[slot].name)")
-          }
+          if let listed { return builder.append(listed) }
+          if isRequired { throw missing(table.records, line, column, property) }
           return builder.appendNull()
         }
-        let destination = schema[name.destination]
-        guard let value = lookup.reader.value(field, bytes) else {
-          throw wrong(
-            table.records, line, column, field, bytes, lookup.reader,
-            "\(destination.name).\(destination.slots[keySlot].name)")
-        }
-        switch lookup.keys[value] {
-        case nil: builder.append(try makeRow(value, lookup, table.records, line))
-        case Lookup.several?:
+        let key = try key(field, bytes, lookup, table.records, line, column)
+        if let listed, listed != key {
           throw InputError(
-            "\(table.records.file):\(line): column \(table.records.columns[column]): several objects of "
-              + "\(destination.name) have \"\(field.text(bytes))\" as \(destination.slots[keySlot].name)")
-        case let key?: builder.append(key)
+            "\(table.records.file):\(line): column \(table.records.columns[column]): the object is in the list of another "
+              + schema[relationship].destinationName(in: schema))
         }
+        builder.append(key)
       }
     }
   }
 
-  private func makeLookup(_ name: Lookup.Name) throws -> Lookup {
+  /// The row that a field names. One that no table has is made.
+  func key(
+    _ field: Field, _ bytes: Field.Bytes, _ lookup: Lookup, _ records: Records, _ line: Int, _ column: Int
+  ) throws -> Int64 {
+    let destination = schema[lookup.name.destination]
+    guard let value = lookup.reader.value(field, bytes) else {
+      throw wrong(
+        records, line, column, field, bytes, lookup.reader, "\(destination.name).\(lookup.title(schema))")
+    }
+    switch lookup.keys[value] {
+    case nil: return try makeRow(value, lookup, records, line)
+    case Lookup.several?:
+      throw InputError(
+        "\(records.file):\(line): column \(records.columns[column]): several objects of \(destination.name) have "
+          + "\"\(field.text(bytes))\" as \(lookup.title(schema))")
+    case let key?: return key
+    }
+  }
+
+  func lookup(_ name: Lookup.Name) throws -> Lookup {
+    if let known = lookups[name] { return known }
     let destination = schema[name.destination]
-    let lookup = Lookup(name, FieldReader(destination.slots[name.slot].type, nullMark: nullMark))
+    let type = name.slot.map { destination.slots[$0].type } ?? .int64
+    let lookup = Lookup(name, FieldReader(type, nullMark: nullMark))
     for entity in destination.concreteFamily {
       guard let rows = entities[entity] else { continue }
-      let column = rows.columns[name.slot].finish()
+      guard let slot = name.slot else {
+        for (id, key) in rows.keysByID { lookup.add(.int(id), key) }
+        continue
+      }
+      let column = rows.columns[slot].finish()
       for (row, key) in rows.keys.enumerated() where !column.isNull(row) {
-        let value = column.value(row)
-        lookup.keys[value] = lookup.keys[value] == nil ? key : Lookup.several
+        lookup.add(column.value(row), key)
       }
     }
+    lookups[name] = lookup
     return lookup
   }
 
   /// What no table has is made when something leads to it.
   private func makeRow(_ value: Value, _ lookup: Lookup, _ records: Records, _ line: Int) throws -> Int64 {
     let destination = schema[lookup.name.destination]
-    let slot = lookup.name.slot
-    let lead =
-      "\(records.file):\(line): no \(destination.name) has \(value) as \(destination.slots[slot].name)"
+    let lead = "\(records.file):\(line): no \(destination.name) has \(value) as \(lookup.title(schema))"
+    guard let slot = lookup.name.slot else { throw InputError(lead) }
     if destination.isAbstract { throw InputError("\(lead), and it is abstract, so that none can be made") }
     let rows = rows(of: destination)
     let rest = destination.slots.indices.filter { $0 != slot }
@@ -198,6 +236,14 @@ final class Importer {
     rows.keys.append(key)
     lookup.keys[value] = key
     return key
+  }
+
+  /// The rows that one with this key is among; nil for a key of none of the entity's family.
+  func rows(with key: Int64, of entity: EntityID) -> EntityRows? {
+    for member in schema[entity].concreteFamily {
+      if let rows = entities[member], rows.row(of: key) != nil { return rows }
+    }
+    return nil
   }
 
   // MARK: What the store refuses
@@ -219,69 +265,8 @@ final class Importer {
   }
 }
 
-/// The rows of one entity as they are read.
-final class EntityRows {
-  let entity: SchemaEntity
-  let columns: [ColumnBuilder]
-  /// Ascending.
-  var keys: [Int64] = []
-  /// By slot; null where there is none.
-  let defaults: [Value]
-
-  init(_ entity: SchemaEntity) {
-    self.entity = entity
-    columns = entity.slots.map { ColumnBuilder($0.type) }
-    var defaults = [Value](repeating: .null, count: entity.slots.count)
-    for attribute in entity.attributes {
-      for (slot, value) in zip(attribute.slots, attribute.defaultValues) { defaults[slot] = value }
-    }
-    self.defaults = defaults
-  }
-
-  /// Brings columns that the input doesn't have to the number of rows.
-  func fill(_ slots: [Int]) throws {
-    for slot in slots {
-      while columns[slot].count < keys.count { try columns[slot].append(value: defaults[slot]) }
-    }
-  }
-
-  var inserts: ChangeSet.Inserts {
-    ChangeSet.Inserts(
-      entity: entity.id, keys: keys,
-      columns: columns.enumerated().map { slot, column in
-        for _ in column.count..<keys.count {
-          // It fits: it is the slot's own.
-          try? column.append(value: defaults[slot])
-        }
-        return column.finish()
-      })
-  }
-}
-
-/// The rows of an entity's family by the value of one slot.
-private final class Lookup {
-  struct Name: Hashable {
-    let destination: EntityID
-    let slot: Int
-  }
-
-  /// Stands for the key where several rows have the value.
-  static let several: Int64 = -1
-
-  let name: Name
-  let reader: FieldReader
-  var keys: [Value: Int64] = [:]
-
-  init(_ name: Name, _ reader: FieldReader) {
-    (self.name, self.reader) = (name, reader)
-  }
-}
-
-extension Slot {
-  /// Whether a row has to have a value.
-  var isRequired: Bool {
-    if case .order = role { false } else { !isOptional }
-  }
+extension SchemaRelationship {
+  fileprivate func destinationName(in schema: Schema) -> String { schema[destination].name }
 }
 
 extension ValueType {

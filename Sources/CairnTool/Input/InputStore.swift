@@ -24,6 +24,8 @@ struct InputStore {
   let store: any PersistentStore
   /// The tables that were read, each with the entity that it is of; none for a store.
   private(set) var tables: [(entity: SchemaEntity, records: Records)] = []
+  /// The tables of pairs.
+  private var linkTables: [(relationship: SchemaRelationship, records: Records)] = []
   private(set) var warnings: [String] = []
 
   var schema: Schema { store.schema }
@@ -55,15 +57,17 @@ struct InputStore {
     }
     try self.init(empty: model, of: words.model ?? "what the input's columns make")
     let (store, schema) = (self.store, self.schema)
-    self.tables = try tables.map { table in
-      (
-        try InputStore.entity(of: table, schema, only: tables.count == 1 ? words.entity : nil),
-        table.records
-      )
+    for table in tables {
+      if let relationship = InputStore.relationship(of: table, schema) {
+        linkTables.append((relationship, table.records))
+      } else {
+        let only = tables.count == 1 ? words.entity : nil
+        self.tables.append((try InputStore.entity(of: table, schema, only: only), table.records))
+      }
     }
     progress("putting \(words.inputs.count == 1 ? "it" : "them") together")
     let importer = Importer(store, nullMark: mark)
-    try importer.run(self.tables)
+    try importer.run(self.tables, linkTables)
     warnings = importer.warnings
   }
 
@@ -207,6 +211,15 @@ struct InputStore {
       throw InputError("of which entity? --entity is one of \(InputStore.list(schema))", 64)
     }
     return schema.entities[0]
+  }
+
+  /// The to-many relationship that a table has the pairs of: Book.tags, of Book.tags.csv.
+  private static func relationship(of table: Table, _ schema: Schema) -> SchemaRelationship? {
+    guard let parts = (table.name ?? table.stem)?.split(separator: "."), parts.count == 2,
+      let id = schema.entity(named: String(parts[0]))?.relationship(named: String(parts[1])),
+      schema[id].isToMany, schema[id].storage != .none
+    else { return nil }
+    return schema[id]
   }
 
   /// The entity that a table is of, by what was said or by the file's name.

@@ -27,6 +27,7 @@ enum JSONRecords {
     var columns: [String] = []
     var numbers: [String: Int] = [:]
     var bytes: [UInt8] = []
+    var lists: [Int: [Field]] = [:]
     var rows: [(line: Int, fields: [Field])] = []
     for element in elements {
       guard case .object(let members) = element.content else {
@@ -39,7 +40,7 @@ enum JSONRecords {
           numbers[name] = number
           columns.append(name)
         }
-        fields[number] = field(value, &bytes)
+        fields[number] = field(value, &bytes, &lists)
       }
       let absent = Field(start: 0, end: 0, form: .absent)
       rows.append((element.line, columns.indices.map { fields[$0] ?? absent }))
@@ -50,18 +51,39 @@ enum JSONRecords {
       rows[row].fields += repeatElement(Field(start: 0, end: 0, form: .absent), count: missing)
     }
     bytes.append(0)
-    return Records(file: file, columns: columns, objects: rows, bytes: bytes)
+    return Records(file: file, columns: columns, objects: rows, lists: lists, bytes: bytes)
   }
 
-  /// `{"airline": {"carrier": "UA"}}` says what `{"airline.carrier": "UA"}` does.
+  /// `{"airline": {"carrier": "UA"}}` says what `{"airline.carrier": "UA"}` does, and `{"tags": [{"name": "x"}]}` what
+  /// `{"tags.name": ["x"]}` does.
   private static func flattened(_ member: (name: String, value: JSONInput)) -> [(String, JSONInput)] {
+    if case .array(let elements) = member.value.content, let name = onlyMember(of: elements) {
+      let values = elements.compactMap { element -> JSONInput? in
+        if case .object(let members) = element.content { members[0].value } else { nil }
+      }
+      return [(member.name + "." + name, JSONInput(line: member.value.line, content: .array(values)))]
+    }
     guard case .object(let inner) = member.value.content, !inner.isEmpty else {
       return [(member.name, member.value)]
     }
     return inner.flatMap { name, value in flattened((member.name + "." + name, value)) }
   }
 
-  private static func field(_ value: JSONInput, _ bytes: inout [UInt8]) -> Field {
+  /// The name of the one member that each of the elements has.
+  private static func onlyMember(of elements: [JSONInput]) -> String? {
+    var found: String?
+    for element in elements {
+      guard case .object(let members) = element.content, members.count == 1,
+        found ?? members[0].name == members[0].name
+      else { return nil }
+      found = members[0].name
+    }
+    return found
+  }
+
+  private static func field(_ value: JSONInput, _ bytes: inout [UInt8], _ lists: inout [Int: [Field]])
+    -> Field
+  {
     let start = bytes.count
     let form: Field.Form
     switch value.content {
@@ -79,6 +101,9 @@ enum JSONRecords {
     }
     let field = Field(start: start, end: bytes.count, form: form)
     bytes.append(UInt8(ascii: " "))
+    if case .array(let elements) = value.content {
+      lists[start] = elements.map { self.field($0, &bytes, &lists) }
+    }
     return field
   }
 }

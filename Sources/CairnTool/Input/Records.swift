@@ -9,6 +9,8 @@ struct Records {
   var columns: [String]
   let bytes: [UInt8]
   private let body: Body
+  /// The elements of JSON's arrays, by where the array's field begins.
+  private let lists: [Int: [Field]]
 
   private enum Body {
     case lines(CSVLines)
@@ -16,12 +18,19 @@ struct Records {
   }
 
   init(file: String, csv: CSVLines, columns: [String], bytes: [UInt8]) {
-    (self.file, self.columns, self.bytes, body) = (file, columns, bytes, .lines(csv))
+    (self.file, self.columns, self.bytes, body, lists) = (file, columns, bytes, .lines(csv), [:])
   }
 
-  init(file: String, columns: [String], objects: [(line: Int, fields: [Field])], bytes: [UInt8]) {
+  init(
+    file: String, columns: [String], objects: [(line: Int, fields: [Field])], lists: [Int: [Field]],
+    bytes: [UInt8]
+  ) {
     (self.file, self.columns, self.bytes, body) = (file, columns, bytes, .objects(objects))
+    self.lists = lists
   }
+
+  /// Those of an array; nil for anything else.
+  func elements(of field: Field) -> [Field]? { field.form == .structure ? lists[field.start] : nil }
 
   /// Each row with the number of its line. The bytes end before a zero.
   /// Throws `InputError` for a malformed row, and what `visit` throws.
