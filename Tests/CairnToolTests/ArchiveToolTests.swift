@@ -231,6 +231,26 @@ import Testing
     }
   }
 
+  @Test func `tables in the place of a store are called so, and say what reads them`() throws {
+    try withLibrary { path in
+      #expect(try Tool.run(["convert", path("library.cairn"), path("tables")]).exitCode == 0)
+      for (words, parts) in [
+        (["info", path("tables")], ["is a folder of CSV or JSON files", "cairn fetch", "cairn convert"]),
+        (["export", path("tables")], ["is a folder of CSV or JSON files", "cairn fetch", "cairn convert"]),
+        (["verify", path("tables")], ["is a folder of CSV or JSON files", "cairn fetch", "cairn convert"]),
+        (["compact", path("books.csv")], ["is a CSV file", "cairn fetch", "cairn pack"]),
+        (["export", path("books.csv")], ["is a CSV file", "cairn fetch", "cairn pack"]),
+        (["salvage", path("books.csv"), path("x")], ["is a CSV file", "cairn fetch", "cairn pack"]),
+      ] {
+        let outcome = try Tool.run(words)
+        #expect(outcome.exitCode == 65 && outcome.output.isEmpty && !outcome.errors.contains("corrupt"))
+        for part in parts { #expect(outcome.errors.contains(part), "\(outcome.errors)") }
+      }
+      let fetched = try Tool.run(["fetch", path("tables")])
+      #expect(fetched.exitCode == 66 && fetched.errors.contains("it is a folder: name the files in it"))
+    }
+  }
+
   @Test func `compact leaves the rows as they are`() throws {
     try withLibrary { path in
       let outcome = try Tool.run(["compact", path("library.cairn"), "--profile=smallest"])

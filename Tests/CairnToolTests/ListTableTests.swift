@@ -80,16 +80,17 @@ import Testing
       #expect(out.exitCode == 0 && out.errors.isEmpty)
       #expect(
         out.output == """
-          {"Book": [
+          {
+          "Book": [
             {"title": "Emma", "chapters.@id": [2], "tags.label": ["old"]},
             {"title": "Moby-Dick", "chapters.@id": [3, 1], "tags.label": ["sea", "old"]}
-          ]
-          , "Chapter": [
+          ],
+          "Chapter": [
             {"@id": 1, "text": "Loomings", "book.title": "Moby-Dick"},
             {"@id": 2, "text": "One", "book.title": "Emma"},
             {"@id": 3, "text": "Etymology", "book.title": "Moby-Dick"}
-          ]
-          , "Tag": [
+          ],
+          "Tag": [
             {"label": "sea"},
             {"label": "old"}
           ]

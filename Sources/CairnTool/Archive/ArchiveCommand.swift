@@ -68,6 +68,7 @@ enum ArchiveCommand: Equatable {
   /// can't be read; 73 for what can't be written.
   func run(_ console: Console) throws -> Int32 {
     do {
+      if let store { try NoStore.refuseTables(at: store) }
       switch self {
       case .info(let path, let isJSON):
         if LogFiles.isLog(at: ArchivePath.full(path)) {
@@ -99,6 +100,19 @@ enum ArchiveCommand: Equatable {
     } catch let error as SchemaError {
       Console.printError("cairn: \(error)\n")
       return 65
+    }
+  }
+
+  /// The path that has to be that of a store. Of what verify looks at it says itself what is wrong, but for folders.
+  private var store: String? {
+    switch self {
+    case .info(let path, _), .salvage(let path, _, _, _), .compact(let path, _): return path
+    case .export(let command): return command.path
+    case .verify(let path):
+      var isFolder: ObjCBool = false
+      return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+        ? path : nil
+    case .pack, .convert: return nil
     }
   }
 

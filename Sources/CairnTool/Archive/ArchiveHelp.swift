@@ -37,8 +37,9 @@ enum ArchiveHelp {
 
     usage: cairn verify STORE
 
-    Of a log these are the manifest, the bases, every frame, and that what they say can be done. Of an archive checked are the header, the commit slots, the footers, the checksum and the values of every block that is in
-    use, the order of keys, and every byte between. Not checked is whether relationships lead somewhere.
+    Of a log these are the manifest, the bases, every frame, and that what they say can be done. Of an archive checked
+    are the header, the commit slots, the footers, the checksum and the values of every block that is in use, the order
+    of keys, and every byte between. Not checked is whether relationships lead somewhere.
 
     The exit status is 0 where nothing is wrong, 65 where something is, and 66 for a file that can't be read.
 
@@ -84,8 +85,8 @@ enum ArchiveHelp {
 
     example: cairn pack airlines.csv flights.csv --model Flights.xcdatamodeld --null NA flights.cairn --profile smallest
 
-    OUT mustn't be there yet. The exit status is 65 for input or a model that makes no sense, 66 for a file that
-    can't be read, and 73 for one that can't be written.
+    OUT mustn't be there yet, and doesn't end as a log or a table does. The exit status is 65 for input or a model that
+    makes no sense, 66 for a file that can't be read, and 73 for one that can't be written.
 
     """,
     "export": """

@@ -61,10 +61,13 @@ struct ExportCommand: Equatable {
   /// One object with an array for each entity.
   private func writeAll(_ tables: [TableExport.Table], _ export: TableExport, _ console: Console) throws {
     for (number, table) in tables.enumerated() {
-      try console.write((number == 0 ? "{" : ", ") + Cell.quoted(table.name) + ": ")
-      try export.write(table, console.write)
+      try console.write((number == 0 ? "{\n" : ",\n") + Cell.quoted(table.name) + ": ")
+      try export.write(table) { text in
+        // An array's last line ends with a comma here.
+        try console.write(text.hasSuffix("]\n") ? String(text.dropLast()) : text)
+      }
     }
-    try console.write("}\n")
+    try console.write("\n}\n")
   }
 
   private func write(

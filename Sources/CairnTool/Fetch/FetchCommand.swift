@@ -167,6 +167,7 @@ extension FetchCommand {
                     relationships are what cairn export writes: tables of pairs in CSV, arrays in JSON.
                     Without a model every input is an entity, whose attributes have the types that all of the
                     column's values have: whole numbers, numbers, truth values, dates, texts
+      --version     the version of the model's package; the current one otherwise
       --entity      whose objects are fetched; needn't be said where there is one entity
       --predicate   as NSPredicate(format:) takes it
       --sort        keys or paths, the weightiest first; - before one is descending
@@ -178,6 +179,7 @@ extension FetchCommand {
       --format      table for people, json and csv for programs: exact values, dates in ISO 8601
       --explain     prints how the request was run instead of what it found
       --null        a word that stands for no value in CSV, besides nothing between two commas; ≠ ""
+      --at          of a log: the objects as they were after that commit, if history keeps it (cairn log)
       --rename      titles of columns, as in carrier=airline.carrier; flights.carrier=… is of one input only
 
     examples:

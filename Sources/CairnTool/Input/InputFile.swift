@@ -60,6 +60,8 @@ struct InputFile {
     guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
       return "there is no such file"
     }
-    return isFolder.boolValue ? "it is a folder" : (error as NSError).localizedDescription
+    return isFolder.boolValue
+      ? "it is a folder: name the files in it, or have cairn convert make a store of it"
+      : (error as NSError).localizedDescription
   }
 }

@@ -52,7 +52,7 @@ struct LogCommand: Equatable {
   /// The tool's exit code.
   func run(_ console: Console) throws -> Int32 {
     do {
-      guard LogFiles.isLog(at: ArchivePath.full(path)) else { throw try NoLog.error(path) }
+      guard LogFiles.isLog(at: ArchivePath.full(path)) else { throw try NoStore.noLog(at: path) }
       let log = try LogTransactions(ofLogAt: ArchivePath.full(path), after: after)
       var entries: [LogTransactions.Entry] = []
       var isCut = false
