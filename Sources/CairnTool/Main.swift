@@ -16,6 +16,9 @@ enum CairnCommand {
     } catch let error as ModelFileError {
       Console.printError("cairn: \(error)\n")
       exit(error.exitCode)
+    } catch let error as InputError {
+      Console.printError("cairn: \(error)\n")
+      exit(error.exitCode)
     } catch {
       Console.printError("cairn: \(error)\n")
       exit(1)

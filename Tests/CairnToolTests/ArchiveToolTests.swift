@@ -231,6 +231,27 @@ import Testing
     }
   }
 
+  @Test func `the model of a store is shown, compared and converted as that of a file`() throws {
+    try withLibrary { path in
+      #expect(try Tool.run(["convert", path("library.cairn"), path("library.cairnlog")]).exitCode == 0)
+      let shown = try Tool.run(["model", "show", path("Model.xcdatamodel")])
+      try #require(shown.exitCode == 0)
+      for store in ["library.cairn", "library.cairnlog"] {
+        #expect(try Tool.run(["model", "show", path(store)]).output == shown.output)
+        let same = try Tool.run(["model", "diff", path("Model.xcdatamodel"), path(store)])
+        #expect(same.exitCode == 0 && same.output.hasPrefix("no difference\n"), "\(same.errors)")
+        for target in ["\(store).xcdatamodel", "\(store).xcdatamodeld", "\(store).mom"] {
+          let converted = try Tool.run(["model", "convert", path(store), path(target)])
+          #expect(converted.exitCode == 0, "\(converted.errors)")
+          let difference = try Tool.run(["model", "diff", path("Model.xcdatamodel"), path(target)])
+          #expect(difference.output.hasPrefix("no difference\n"), "\(difference.output)\(difference.errors)")
+        }
+      }
+      let version = try Tool.run(["model", "show", path("library.cairn"), "--version", "1"])
+      #expect(version.exitCode == 65 && version.errors.contains("has one version of its model"))
+    }
+  }
+
   @Test func `tables in the place of a store are called so, and say what reads them`() throws {
     try withLibrary { path in
       #expect(try Tool.run(["convert", path("library.cairn"), path("tables")]).exitCode == 0)

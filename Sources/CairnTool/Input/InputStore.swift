@@ -77,13 +77,7 @@ struct InputStore {
     let url = URL(fileURLWithPath: path)
     let isLog = LogFiles.isLog(at: url.path)
     if generation != nil, !isLog { throw InputError("\(path) is an archive: --at is of a log store", 64) }
-    guard
-      let source = try isLog
-        ? LogFiles.modelSource(at: url.path) : ArchiveFiles.modelSource(at: url.path)
-    else {
-      throw InputError("\(path): the store was made without a model, and only Swift code can read it")
-    }
-    let model = try InputStore.model(ModelDocument(contents: Data(source.utf8), file: path))
+    let model = try InputStore.model(InputStore.document(inStoreAt: path))
     container = NSPersistentContainer(name: "Input", managedObjectModel: model)
     let description = NSPersistentStoreDescription(url: url)
     description.type = isLog ? CairnLogStoreType : CairnArchiveStoreType
@@ -170,6 +164,18 @@ struct InputStore {
   /// program, which has some of its own.
   static func model(_ path: String, _ version: String?) throws -> NSManagedObjectModel {
     try model(ModelFile.read(at: URL(fileURLWithPath: path), version: version))
+  }
+
+  /// The model that is in an archive or a log.
+  static func document(inStoreAt path: String) throws -> ModelDocument {
+    let full = ArchivePath.full(path)
+    guard
+      let source = try LogFiles.isLog(at: full)
+        ? LogFiles.modelSource(at: full) : ArchiveFiles.modelSource(at: full)
+    else {
+      throw InputError("\(path): the store was made without a model, and only Swift code can read it")
+    }
+    return try ModelDocument(contents: Data(source.utf8), file: path)
   }
 
   private static func model(_ document: ModelDocument) throws -> NSManagedObjectModel {

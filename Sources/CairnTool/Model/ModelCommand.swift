@@ -63,23 +63,38 @@ struct ModelCommand: Equatable {
 
   /// The tool's exit code: 0, or 65 for a model with errors.
   func run(_ console: Console) throws -> Int32 {
-    let url = URL(fileURLWithPath: path)
     switch verb {
     case .show(let style):
-      let document = try ModelFile.read(at: url, version: version)
+      let document = try ModelCommand.document(at: path, version)
       switch style {
       case .text: try console.write(ModelSummary(document).text)
       case .json: try console.write(ModelJSON.text(of: document))
       case .diagram: try console.write(ModelDiagram.text(of: document))
       }
-    case .check: return try check(ModelFile.read(at: url, version: version), console)
+    case .check: return try check(ModelCommand.document(at: path, version), console)
     case .diff(let other):
-      let old = try ModelFile.read(at: url, version: version)
-      let new = try ModelFile.read(at: URL(fileURLWithPath: other), version: otherVersion)
+      let old = try ModelCommand.document(at: path, version)
+      let new = try ModelCommand.document(at: other, otherVersion)
       try console.write(ModelComparison(old: old, new: new).text)
-    case .convert(let target): return try convert(url, to: URL(fileURLWithPath: target))
+    case .convert(let target):
+      return try convert(URL(fileURLWithPath: path), to: URL(fileURLWithPath: target))
     }
     return 0
+  }
+
+  /// Of a model's file, or of an archive or a log, which have one in them.
+  private static func document(at path: String, _ version: String?) throws -> ModelDocument {
+    guard ArchivePath.isStore(path) else {
+      return try ModelFile.read(at: URL(fileURLWithPath: path), version: version)
+    }
+    if version != nil {
+      throw InputError("\(path) is a store, and has one version of its model: leave --version out")
+    }
+    do {
+      return try InputStore.document(inStoreAt: path)
+    } catch let error as StoreError {
+      throw InputError("\(error)", error.code == .fileSystem ? 66 : 65)
+    }
   }
 
   private func check(_ document: ModelDocument, _ console: Console) throws -> Int32 {
@@ -96,15 +111,16 @@ struct ModelCommand: Equatable {
   /// A model with errors has no compiled form: 65, and nothing is written.
   private func convert(_ source: URL, to target: URL) throws -> Int32 {
     let isPackage = ["xcdatamodeld", "momd"].contains(target.pathExtension.lowercased())
-    let versions = try ModelFile.versions(at: source)
+    let versions = ArchivePath.isStore(path) ? [] : try ModelFile.versions(at: source)
     let form: ModelFileForm =
       ["momd", "mom"].contains(target.pathExtension.lowercased()) ? .compiled : .source
     var documents: [(name: String, document: ModelDocument)]
-    if version == nil, isPackage {
+    if version == nil, isPackage, !versions.isEmpty {
       documents = try versions.map { ($0.name, try $0.document()) }
     } else {
       let name = version ?? versions.first { $0.isCurrent }?.name ?? ""
-      documents = [(name, try ModelFile.read(at: source, version: version))]
+      let own = source.deletingPathExtension().lastPathComponent
+      documents = [(name.isEmpty ? own : name, try ModelCommand.document(at: path, version))]
     }
     if form == .compiled {
       let errors = documents.flatMap { name, document in
@@ -125,7 +141,7 @@ struct ModelCommand: Equatable {
       }
     }
     if isPackage {
-      let current = version ?? versions.first { $0.isCurrent }?.name ?? ""
+      let current = version ?? versions.first { $0.isCurrent }?.name ?? documents[0].name
       try ModelFile.write(documents, current: current, to: target)
     } else {
       try ModelFile.write(documents[0].document, to: target)
@@ -141,7 +157,8 @@ struct ModelCommand: Equatable {
            cairn model diff OLD NEW [--version NAME [--version NAME]]
            cairn model convert IN OUT [--version NAME]
 
-    FILE is an .xcdatamodeld, an .xcdatamodel, its contents, a .momd or a .mom.
+    FILE is an .xcdatamodeld, an .xcdatamodel, its contents, a .momd or a .mom; or an archive or a log, which has
+    its model in it.
 
       show      entities with their properties and version hashes;
                 --json for programs, --diagram as a Mermaid class diagram
