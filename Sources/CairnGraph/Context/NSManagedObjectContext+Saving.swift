@@ -123,7 +123,8 @@ extension NSManagedObjectContext {
       let builder = try ChangeSetBuilder(self, scope, store)
       if builder.changes.isEmpty { return (builder.keys, []) }
       do {
-        let commit = try store.commit(builder.changes, of: SavedObjects(self, scope, keys: builder.keys))
+        let commit = try store.commit(
+          builder.changes, in: scope, of: SavedObjects(self, scope, keys: builder.keys))
         store.tellOfCommit()
         return (builder.keys, commit.updatedRows)
       } catch let conflict as CommitConflict {

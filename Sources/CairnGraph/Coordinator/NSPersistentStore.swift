@@ -45,6 +45,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
   private final let configuration: String?
   /// Whether commits are told of by `NSPersistentStoreRemoteChange`.
   final let tellsOfCommits: Bool
+  /// Held from when derived values are computed to when they are committed.
+  final let derivation = Lock(())
 
   /// What the coordinator calls when it opens the store. Overrides call it, and may throw nothing: a store that
   /// can't be opened says so in `loadMetadata()` or `load()`.

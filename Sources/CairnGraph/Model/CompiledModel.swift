@@ -13,6 +13,8 @@ final class CompiledModel: Sendable {
   let relations: [Relation]
   /// The entities of each configuration that has a name.
   let configurations: [String: Set<EntityID>]
+  /// nil for a model without derived attributes.
+  let derived: DerivedPlan?
   private let classes: ManagedObjectClasses
 
   init(schema: Schema, model: NSManagedObjectModel) {
@@ -23,6 +25,7 @@ final class CompiledModel: Sendable {
     entities = schema.entities.map { entity in
       CompiledEntity(entity, descriptions[entity.id.index], relations)
     }
+    derived = DerivedPlan(schema, descriptions, relations)
     for (index, description) in descriptions.enumerated() { description.compiledIndex = index }
     configurations = model.entitiesByConfiguration.mapValues { members in
       Set(members.compactMap { $0.name.flatMap { schema.entity(named: $0)?.id } })

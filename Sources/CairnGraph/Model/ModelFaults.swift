@@ -113,6 +113,8 @@ struct ModelFaults {
     }
     if let fault = derivation.fault(of: derived, in: entity) {
       add(entity, path, "\(expression.tree.canonicalFormat) can't be derived: \(fault)")
+    } else if derivation.leadsBack(to: derived, in: entity) {
+      add(entity, path, "\(expression.tree.canonicalFormat) is in the end computed from the attribute itself")
     }
   }
 

@@ -27,6 +27,8 @@ struct EntityRules {
   init(_ entity: CompiledEntity, _ model: CompiledModel) {
     let described = entity.description.attributesByName
     for attribute in entity.schema.attributes {
+      // Its value is only known once the save has computed it.
+      if described[attribute.name] is NSDerivedAttributeDescription { continue }
       let checks = described[attribute.name].map(ValueCheck.all) ?? []
       let isRequired = !attribute.isOptional
       if !isRequired, checks.isEmpty { continue }

@@ -11,7 +11,8 @@ public import Foundation
 ///
 /// A subclass overrides `load()`, `save()`, `newCacheNode(for:)`, `updateCacheNode(_:from:)`, `newReferenceObject(for:)`, `type` and the class functions for metadata.
 /// It is registered with `registerStoreClass(_:forStoreType:)`. Predicates, orders, uniqueness constraints and
-/// conflicts are Cairn's affair: they work as in a store in memory.
+/// conflicts are Cairn's affair: they work as in a store in memory. A model with derived attributes can't be opened
+/// with it (134020).
 ///
 /// Its code runs for one thread at a time. Sendable: `nodes` and `tables` are touched with `references.lock` held
 /// or before the store is handed out.
@@ -154,6 +155,7 @@ extension NSAtomicStore: CustomStore {
         CocoaError.Code.fileReadNoSuchFile.rawValue, "there is no store at \(url.path) to be read",
         [NSFilePathErrorKey: url.path, "reason": "Attempt to open missing file read only"])
     }
+    try model.requireNoDerivedAttributes(of: entities, in: "an atomic store")
     try load()
     let made = try StoreRegistry.makeTables(model.schema)
     for node in cacheNodes() where node.objectID.origin != uuid {

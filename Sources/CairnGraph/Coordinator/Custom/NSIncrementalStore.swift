@@ -11,7 +11,7 @@ public import Foundation
 /// its answer as it is.
 ///
 /// Its code runs for one thread at a time. It has no snapshots: what a context reads is what the store says then.
-/// A model with uniqueness constraints can't be opened with it (134020).
+/// A model with uniqueness constraints or derived attributes can't be opened with it (134020).
 ///
 /// Sendable: as `NSPersistentStore`; what it adds is constant or behind a lock. A subclass's own state is reached
 /// by its own code alone, with `references.lock` held.
@@ -142,6 +142,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
 extension NSIncrementalStore: CustomStore {
   final func openEngine(_ model: CompiledModel, _ entities: [EntityID]) throws -> any PersistentStore {
+    try model.requireNoDerivedAttributes(of: entities, in: "an incremental store")
     try loadMetadata()
     let constrained = entities.first { !model[$0].schema.uniquenessConstraints.isEmpty }
     if let constrained {
