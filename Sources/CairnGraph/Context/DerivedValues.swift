@@ -40,12 +40,31 @@ final class DerivedValues {
       result.inserted[index] = try values(of: attribute, batch.keys)
     }
     let keys = try ownersToCompute(attribute)
-    for (key, value) in zip(keys, try values(of: attribute, keys)) {
+    for (key, value) in zip(keys, try changedValues(of: attribute, keys)) {
       result.values[key] = value
       let stored = try rows.storedValue(key, root: attribute.root, attribute.slot)
       if !value.isStoredLike(stored) { result.changed.append(key) }
     }
     return result
+  }
+
+  /// The values of rows that are there already.
+  private func changedValues(of attribute: DerivedAttribute, _ keys: [Int64]) throws -> [Value] {
+    guard case .count(let relation) = attribute.form, case .inverse = relation.storage,
+      let range = attribute.type.integerRange
+    else { return try values(of: attribute, keys) }
+    // What is stored was right, so that nobody need count again; what the type couldn't hold wasn't.
+    let links = try links(relation)
+    var known: [Int64: Value] = [:]
+    for key in keys {
+      guard case .int(let count) = try rows.storedValue(key, root: attribute.root, attribute.slot),
+        count >= 0, count < range.upperBound
+      else { continue }
+      known[key] = Value.int(max(count + links.growth(of: key), 0)).nearest(attribute.type)
+    }
+    let rest = keys.filter { known[$0] == nil }
+    for (key, value) in zip(rest, try values(of: attribute, rest)) { known[key] = value }
+    return keys.map { known[$0] ?? .null }
   }
 
   private func links(_ relation: Relation) throws -> LinksAfterSave {
@@ -104,11 +123,12 @@ final class DerivedValues {
       return keys.map { Value.int(Int64(members[$0]?.count ?? 0)).nearest(attribute.type) }
     case .sum(let relation, let source):
       let members = try links(relation).destinations(of: keys)
-      var summands = try values(of: source, keys.flatMap { members[$0] ?? [] })[...]
+      var summands = try values(
+        of: source, keys.flatMap { members[$0] ?? [] }, areMembers: true)[...]
       return keys.map { key in
         let own = summands.prefix(members[key]?.count ?? 0)
         summands = summands.dropFirst(own.count)
-        return ValueFunction.sum.apply(Array(own)).nearest(attribute.type)
+        return DerivedValues.sum(own).nearest(attribute.type)
       }
     case .value(let hops, let source, let fold):
       let ends = try hops.reduce(keys as [Int64?]) { try links($1).destination(of: $0) }
@@ -118,7 +138,32 @@ final class DerivedValues {
     }
   }
 
-  private func values(of source: DerivedSource, _ keys: [Int64?]) throws -> [Value] {
+  /// As `ValueFunction.sum`, of values of one type.
+  private static func sum(_ values: ArraySlice<Value>) -> Value {
+    var whole: Int64 = 0
+    var double = 0.0
+    var isDouble = false
+    for value in values {
+      switch value {
+      case .null: continue
+      case .double(let x): (double, isDouble) = (double + x, true)
+      case .int(let x):
+        let (sum, overflow) = whole.addingReportingOverflow(x)
+        if overflow { return ValueFunction.sum.apply(Array(values)) }
+        whole = sum
+      default: return ValueFunction.sum.apply(Array(values))
+      }
+    }
+    return isDouble ? .double(double) : .int(whole)
+  }
+
+  /// Members are read once and not kept.
+  private func values(
+    of source: DerivedSource, _ keys: [Int64?], areMembers: Bool = false
+  ) throws -> [Value] {
+    if areMembers, source.derived == nil {
+      return try rows.values(keys.compactMap(\.self), root: source.root, source.slot)
+    }
     try rows.load(keys.lazy.compactMap(\.self), root: source.root)
     guard let derived = source.derived else {
       return try keys.map { try $0.map { try rows.value($0, root: source.root, source.slot) } ?? .null }

@@ -14,6 +14,8 @@ final class LinksAfterSave {
   /// those that come to it.
   private var moved: Set<Int64> = []
   private var arrivals: [Int64: [Int64]] = [:]
+  /// And by owner, how many leave it or are deleted.
+  private var departures: [Int64: Int] = [:]
   /// Of one in a join table: what the save does to each owner's destinations, in order.
   private var steps: [Int64: [Step]] = [:]
   /// The owners whose destinations may differ after the save.
@@ -48,6 +50,12 @@ final class LinksAfterSave {
 
   // MARK: What the save changes
 
+  /// By how many destinations more the save leaves an owner that was there before, of a relationship whose
+  /// key is in their rows.
+  func growth(of owner: Int64) -> Int64 {
+    Int64(arrivals[owner]?.count ?? 0) - Int64(departures[owner] ?? 0)
+  }
+
   /// The key is in the destinations' rows.
   private func noteMoves(_ slot: Int) throws {
     moved = Set(rows.keys(updating: slot, of: destinations))
@@ -55,6 +63,7 @@ final class LinksAfterSave {
     try rows.load(left, root: relation.destinationRoot)
     for key in left {
       if case .key(let owner) = try rows.storedValue(key, root: relation.destinationRoot, slot) {
+        departures[owner, default: 0] += 1
         touched.insert(owner)
       }
     }

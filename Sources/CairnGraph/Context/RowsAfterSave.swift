@@ -15,6 +15,8 @@ final class RowsAfterSave {
   private var deletes: [[Int]]
   /// By root entity: the rows that were looked for, as they are before the save.
   private var stored: [[Int64: Stored]]
+  /// By number of the root entity.
+  private var touched: [Int: Set<Int64>] = [:]
 
   private enum Stored {
     case missing
@@ -130,6 +132,44 @@ final class RowsAfterSave {
       return .null
     }
     return try storedValue(key, root: root, slot)
+  }
+
+  /// The same of many rows, of which most are as they are stored: those aren't kept.
+  func values(_ keys: [Int64], root: EntityID, _ slot: Int) throws -> [Value] {
+    let touched = touched[root.index] ?? noteTouched(root)
+    // Owners may share members.
+    let untouched = keys.filter { !touched.contains($0) }.sorted()
+    var wanted: [RowKey] = []
+    for key in untouched where wanted.last?.id != key { wanted.append(RowKey(entity: root, id: key)) }
+    let found = wanted.isEmpty ? .empty : try store.rows(wanted, in: snapshot)
+    let ids = found.ids
+    var next = 0
+    var last: (chunk: Chunk, column: Column)?
+    return try keys.map { key in
+      if touched.contains(key) { return try value(key, root: root, slot) }
+      // Keys ascend within an owner's members, and mostly follow each other.
+      if next >= ids.count || ids[next] != key {
+        guard let place = RowsAfterSave.index(of: key, in: ids) else { return .null }
+        next = place
+      }
+      let chunk = found.chunk(next)
+      let row = found.row(next)
+      next += 1
+      if let last, last.chunk === chunk { return try RowsAfterSave.value(last.column, row) }
+      let column = chunk.columns[slot]
+      last = (chunk, column)
+      return try RowsAfterSave.value(column, row)
+    }
+  }
+
+  /// The keys that the save inserts, updates or deletes.
+  private func noteTouched(_ root: EntityID) -> Set<Int64> {
+    var keys: Set<Int64> = []
+    for index in inserts[root.index] { keys.formUnion(changes.inserts[index].keys) }
+    for index in updates[root.index] { keys.formUnion(changes.updates[index].keys) }
+    for index in deletes[root.index] { keys.formUnion(changes.deletes[index].keys) }
+    touched[root.index] = keys
+    return keys
   }
 
   /// The keys of rows in which the save sets a slot.

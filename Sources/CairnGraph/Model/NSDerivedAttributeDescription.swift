@@ -22,7 +22,7 @@ import Foundation
 /// they have.
 ///
 /// Costs, in a save that concerns a derived attribute: a look at each row whose value may have changed, and
-/// for a count or a sum at the members of the to-many relationship. The rows are found through inverses;
+/// for a sum, or a count of a many-to-many relationship, at its members. The rows are found through inverses;
 /// where there is none, by a search of all that have the relationship. Such saves of one store go one after
 /// the other. Other saves, and those of models without derived attributes, cost nothing more.
 ///
