@@ -155,4 +155,27 @@ final class AskedStore: PersistentStore, @unchecked Sendable {
     contexts[0].refreshAllObjects()
     #expect(shelf.value(forKey: "count") as? Int == 2)
   }
+
+  @Test func `a save whose sources can't be read fails, and changes nothing`() throws {
+    StoreRegistry.register(StoreFactory(type: "DerivedFailing") { FailingStore(schema: $0.schema) })
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: DerivedModel.make())
+    let facade = try coordinator.addPersistentStore(
+      ofType: "DerivedFailing", configurationName: nil, at: nil)
+    let store = try #require(facade.store as? FailingStore)
+    let context = NSManagedObjectContext(.privateQueue)
+    context.persistentStoreCoordinator = coordinator
+    let shelf = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: context)
+    try context.save()
+    let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+    book.setValue(shelf, forKey: "shelf")
+    let before = try store.snapshot().generation
+    store.failsReads = true
+    let error = #expect(throws: NSError.self) { try context.save() }
+    #expect(error?.code == NSPersistentStoreSaveError)
+    store.failsReads = false
+    #expect(try store.snapshot().generation == before && context.hasChanges && book.isInserted)
+    try context.save()
+    context.refreshAllObjects()
+    #expect(shelf.value(forKey: "count") as? Int == 1)
+  }
 }
