@@ -299,13 +299,25 @@ public final class ArchiveStore: PersistentStore {
 
   public func close() throws {
     var failure: (any Error)?
-    if changedMetadata() != nil, !options.isReadOnly {
-      do { _ = try commit(ChangeSet()) } catch { failure = error }
+    if !options.isReadOnly {
+      if changedMetadata() != nil {
+        do { _ = try commit(ChangeSet()) } catch { failure = error }
+      } else if hasUnsavedKeys {
+        // Nothing that was saved is lost where this fails.
+        _ = try? commit(ChangeSet())
+      }
     }
     engine.close()
     writing.withLock { $0 = nil }
     lock?.release()
     if let failure { throw failure }
+  }
+
+  /// Whether keys were given out since the last commit: somebody may have written them down, and no other row may
+  /// get them later.
+  private var hasUnsavedKeys: Bool {
+    guard let keys = try? engine.state().nextKeys else { return false }
+    return writing.withLock { writer in writer.map { !$0.hasSaved(nextKeys: keys) } ?? false }
   }
 
   // MARK: Beside the protocol

@@ -64,6 +64,9 @@ final class ArchiveWriter {
     if let number = contents.damagedSlots.first { slotNumber = number }
   }
 
+  /// Whether the file says that these are the next keys.
+  func hasSaved(nextKeys: [Int64]) -> Bool { index.nextKeys == order.stored(byEntity: nextKeys) }
+
   var byteCount: UInt64 { slot.fileLength }
 
   private var usage: BlockUsage { knownUsage ?? BlockUsage(index) }

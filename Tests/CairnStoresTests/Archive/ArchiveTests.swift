@@ -253,6 +253,25 @@ import Testing
     #expect(before.difference(from: try StoreContents(of: again, in: again.snapshot())) == nil)
   }
 
+  @Test
+  func `keys that were given out and never saved aren't given out again when the archive is opened again`()
+    throws
+  {
+    let files = SimulatedFileSystem()
+    let root = Self.numbers.entities[0].id
+    var store = try Self.open(files, Self.numbers)
+    let first = try store.reserveKeys(3, root: root)
+    try store.close()
+    store = try Self.open(files, Self.numbers)
+    #expect(try store.reserveKeys(1, root: root).lowerBound == first.upperBound)
+    try store.close()
+    // Where none were, closing writes nothing.
+    store = try Self.open(files, Self.numbers)
+    let start = files.operationCount
+    try store.close()
+    #expect(!files.operations[start...].contains { $0.path == "/a" && $0.kind.isChange })
+  }
+
   @Test func `metadata that is set is there when the archive is opened again`() throws {
     let files = SimulatedFileSystem()
     let store = try Self.open(files, Self.numbers)
