@@ -52,12 +52,18 @@ public final class Bitmap: @unchecked Sendable {
 
   /// Calls `body` with each set row below `limit`, ascending.
   @inline(__always)
-  package func forEach(below limit: Int, _ body: (Int) -> Void) {
-    for index in 0..<min(wordCount, (limit + 63) / 64) {
+  func forEach(below limit: Int, _ body: (Int) -> Void) { forEach(in: 0..<max(limit, 0), body) }
+
+  /// Calls `body` with each set row of `rows`, ascending. Costs what `rows` has words, wherever it begins.
+  @inline(__always)
+  package func forEach(in rows: Range<Int>, _ body: (Int) -> Void) {
+    let first = rows.lowerBound >> 6
+    for index in first..<max(first, min(wordCount, (rows.upperBound + 63) / 64)) {
       var word = words[index]
+      if index == first { word &= UInt64.max << UInt64(rows.lowerBound & 63) }
       while word != 0 {
         let row = index << 6 + word.trailingZeroBitCount
-        if row >= limit { return }
+        if row >= rows.upperBound { return }
         body(row)
         word &= word - 1
       }

@@ -97,8 +97,7 @@ extension Column {
     guard let theirs = source.nulls else { return nulls }
     let offset = count - range.lowerBound
     let bitmap = Bitmap(capacity: newCount, copying: nulls) { words in
-      theirs.forEach(below: range.upperBound) { row in
-        guard row >= range.lowerBound else { return }
+      theirs.forEach(in: range) { row in
         let new = row + offset
         words[new >> 6] |= 1 << UInt64(new & 63)
       }
@@ -145,17 +144,19 @@ extension Column {
   private func integerZone<T: FixedWidthInteger>(_ p: UnsafePointer<T>, _ range: Range<Int>) -> Zone {
     var low = T.max
     var high = T.min
-    if nulls == nil {
-      for row in range {
-        low = min(low, p[row])
-        high = max(high, p[row])
-      }
-    } else {
-      for row in range where !isNull(row) {
+    // Run by run of rows that aren't null.
+    var start = range.lowerBound
+    func add(upTo end: Int) {
+      for row in start..<end {
         low = min(low, p[row])
         high = max(high, p[row])
       }
     }
+    nulls?.forEach(in: range) { row in
+      add(upTo: row)
+      start = row + 1
+    }
+    add(upTo: range.upperBound)
     var zone = Zone()
     if low <= high {
       zone.minInteger = Int64(low)

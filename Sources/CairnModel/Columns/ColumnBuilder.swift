@@ -113,16 +113,25 @@ public final class ColumnBuilder {
   }
 
   @inline(__always)
-  private func appendIntegers<T: FixedWidthInteger>(_ values: UnsafeBufferPointer<T>, _ null: T?) {
+  private func appendIntegers<T: FixedWidthInteger & SignedInteger>(
+    _ values: UnsafeBufferPointer<T>, _ null: T?
+  ) {
     let first = count
     if first + values.count > wordCapacity { growWords(to: max(first + values.count, 2 * first)) }
     let new = (words + 8 * first).assumingMemoryBound(to: Int64.self)
     for i in values.indices { new[i] = Int64(values[i]) }
     rowCount += values.count
     guard let null else { return }
-    for i in values.indices where values[i] == null {
-      setNullBit(first + i, true)
-      new[i] = 0
+    // Sixteen at a time are seen to have none.
+    for start in stride(from: 0, to: values.count, by: 16) {
+      let end = min(start + 16, values.count)
+      var hits: T = 0
+      for i in start..<end { hits |= values[i] == null ? -1 : 0 }
+      if hits == 0 { continue }
+      for i in start..<end where values[i] == null {
+        setNullBit(first + i, true)
+        new[i] = 0
+      }
     }
   }
 
@@ -243,10 +252,7 @@ public final class ColumnBuilder {
   private func integerColumn(_ nulls: Bitmap?) -> Column {
     let values = words.assumingMemoryBound(to: Int64.self)
     var zone = Zone()
-    for row in 0..<count where nulls == nil || !isNull(row) {
-      zone.minInteger = min(zone.minInteger, values[row])
-      zone.maxInteger = max(zone.maxInteger, values[row])
-    }
+    (zone.minInteger, zone.maxInteger) = IntegerBounds.of(values, count, without: nulls)
     // Nulls hold 0, which every layout has.
     let layout = Column.Layout.narrowest(for: zone)
     let storage = ColumnStorage(layout: layout, capacity: count)

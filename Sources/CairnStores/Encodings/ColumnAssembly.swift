@@ -28,7 +28,7 @@ struct ColumnAssembly {
   func integers(_ values: UnsafeMutablePointer<Int64>) throws -> [Column] {
     try parts { start, count, nulls in
       let source = values + start
-      let (low, high) = ColumnAssembly.bounds(source, count, nulls)
+      let (low, high) = IntegerBounds.of(source, count, without: nulls)
       if let range = type.integerRange, low <= high, low < range.lowerBound || high > range.upperBound {
         throw PayloadError(what: "a value isn't of type \(type)", byteOffset: 0)
       }
@@ -45,19 +45,6 @@ struct ColumnAssembly {
         }
       }
     }
-  }
-
-  /// low > high where all rows are null.
-  private static func bounds(
-    _ values: UnsafeMutablePointer<Int64>, _ count: Int, _ nulls: Bitmap?
-  ) -> (Int64, Int64) {
-    guard let nulls else { return IntegerShaper.bounds(values, count) }
-    guard let first = (0..<count).first(where: { !nulls[$0] }) else { return (.max, .min) }
-    // A value that is there stands in for those that aren't.
-    let value = values[first]
-    nulls.forEach(below: count) { values[$0] = value }
-    defer { nulls.forEach(below: count) { values[$0] = 0 } }
-    return IntegerShaper.bounds(values, count)
   }
 
   @inline(__always)

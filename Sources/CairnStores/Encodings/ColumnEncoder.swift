@@ -121,7 +121,7 @@ package final class ColumnEncoder {
 
   /// An integer beside the values that isn't one of them.
   private func inBandNull(_ values: UnsafePointer<Int64>, _ n: Int) -> Int64? {
-    let (low, high) = IntegerShaper.bounds(values, n)
+    let (low, high) = IntegerBounds.of(values, n)
     if low > Int64.min { return low - 1 }
     return high < Int64.max ? high + 1 : nil
   }

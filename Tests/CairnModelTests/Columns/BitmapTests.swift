@@ -23,6 +23,15 @@ struct BitmapTests {
       bitmap.forEach(below: limit) { visited.append($0) }
       #expect(
         visited == expected.sorted().filter { $0 < limit }, "seed \(seed), below \(limit) of \(capacity)")
+      let start = random.below(limit + 1)
+      visited = []
+      bitmap.forEach(in: start..<limit) { visited.append($0) }
+      #expect(
+        visited == expected.sorted().filter { $0 >= start && $0 < limit },
+        "seed \(seed), \(start)..<\(limit) of \(capacity)")
+      visited = []
+      bitmap.forEach(in: capacity + start..<capacity + 200) { visited.append($0) }
+      #expect(visited.isEmpty, "rows behind the capacity are clear")
     }
   }
 

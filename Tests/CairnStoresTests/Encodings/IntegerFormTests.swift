@@ -1,4 +1,5 @@
 import CairnModel
+import CairnTesting
 import Testing
 
 @testable import CairnStores
@@ -163,5 +164,28 @@ struct IntegerFormTests {
     }
     #expect(nulls == [0, 1, 2, 3, 4])
     #expect(kinds == Set(1...10))
+  }
+
+  @Test func `what is known of a stream is what each value and each pair of neighbours says`() {
+    var random = SplitMix64(seed: 11)
+    for round in 0..<400 {
+      let n = round < 40 ? round + 1 : 1 + Int(random.next() % 300)
+      // Differences that fit into 16 bits by little, not at all, and those that wrap; with and without equal ones.
+      let span: UInt64 = [1, 2, 100, 0x7FFF, 0x8000, 0x1_0000, 1 << 40, .max][round % 8]
+      let base = Int64(bitPattern: random.next()) >> [0, 20, 40][round % 3]
+      let values = (0..<n).map { _ in base &+ Int64(bitPattern: random.next() % span) }
+      expectStatistics(values)
+    }
+    // More equal neighbours than are counted at once.
+    expectStatistics([Int64](repeating: -7, count: 200_001))
+    expectStatistics([Int64](repeating: 3, count: 70_000) + [4])
+  }
+
+  private func expectStatistics(_ values: [Int64]) {
+    let found = IntegerStatistics(values, values.count)
+    let deltas = zip(values.dropFirst(), values).map { $0 &- $1 }
+    #expect(found.low == values.min() && found.high == values.max())
+    #expect(found.lowestDelta == deltas.min() ?? .max && found.highestDelta == deltas.max() ?? .min)
+    #expect(found.runs == deltas.count { $0 != 0 } + 1)
   }
 }

@@ -161,10 +161,12 @@ struct IntegerChooser {
         }
           ?? true
     case .varints:
-      // Where most are as long as the longest, planes do better.
+      // Where most are as long as the longest, planes do better. As many are looked at as `estimate` lays out.
+      let count = min(shaped.n, sampleRows)
+      let values = shaped.values + (shaped.n - count) / 2
       var length = 0
-      for i in 0..<shaped.n { length += Varint.length(Varint.zigzag(shaped.values[i])) }
-      return length * 10 < shaped.n * width * 8
+      for i in 0..<count { length += Varint.length(Varint.zigzag(values[i])) }
+      return length * 10 < count * width * 8
     }
   }
 

@@ -1,5 +1,7 @@
 // The forms that turn a stream of integers into another one that is smaller when laid side by side.
 
+import CairnModel
+
 /// What is done to the values before they are laid side by side.
 enum IntegerShape: CaseIterable {
   case plain, delta, deltaOfDelta, byValue, byFrequency, runs, patched
@@ -86,7 +88,7 @@ struct IntegerShaper {
       words = UnsafePointer(deltas)
       count -= 1
     }
-    let (low, high) = IntegerShaper.bounds(words, count)
+    let (low, high) = IntegerBounds.of(words, count)
     return shaped(
       order == 1 ? .delta : .deltaOfDelta, words, count, low, UInt64(bitPattern: high &- low))
   }
@@ -121,7 +123,7 @@ struct IntegerShaper {
     head.append(IntegerStreamKind.runs.rawValue)
     head.append(count: count)
     IntegerShaper.writeSmall(runValues, count, to: head, scratch: scratch)
-    let (low, high) = IntegerShaper.bounds(repeats, count)
+    let (low, high) = IntegerBounds.of(repeats, count)
     return shaped(.runs, repeats, count, low, UInt64(bitPattern: high &- low))
   }
 
@@ -159,7 +161,7 @@ struct IntegerShaper {
     head.append(count: found)
     IntegerShaper.writeSmall(rows, found, to: head, scratch: scratch)
     IntegerShaper.writeSmall(patches, found, to: head, scratch: scratch)
-    let bounds = IntegerShaper.bounds(words, n)
+    let bounds = IntegerBounds.of(words, n)
     return shaped(.patched, words, n, bounds.low, UInt64(bitPattern: bounds.high &- bounds.low))
   }
 
@@ -171,30 +173,5 @@ struct IntegerShaper {
     return ShapedIntegers(
       shape: shape, values: words, n: count, low: low, range: range,
       head: UnsafeBufferPointer(start: kept, count: head.count))
-  }
-
-  /// low > high where there are no values. Those that all fit into 32 bits, as nearly always, are compared several at
-  /// a time; x86-64 without extensions has no such comparison of 64 bits.
-  static func bounds(_ values: UnsafePointer<Int64>, _ n: Int) -> (low: Int64, high: Int64) {
-    if n == 0 { return (.max, .min) }
-    var excess: UInt64 = 0
-    for i in 0..<n { excess |= UInt64(bitPattern: values[i] &+ 0x8000_0000) }
-    if excess >> 32 == 0 {
-      var low = Int32.max
-      var high = Int32.min
-      for i in 0..<n {
-        let value = Int32(truncatingIfNeeded: values[i])
-        low = min(low, value)
-        high = max(high, value)
-      }
-      return (Int64(low), Int64(high))
-    }
-    var low = Int64.max
-    var high = Int64.min
-    for i in 0..<n {
-      low = min(low, values[i])
-      high = max(high, values[i])
-    }
-    return (low, high)
   }
 }

@@ -1,5 +1,7 @@
 // Streams that are short beside others: lengths, dictionaries, lists of exceptions. They aren't worth a search.
 
+import CairnModel
+
 extension IntegerShaper {
   /// Writes a stream, as it is or as differences, in the form of fewest bytes before deflating.
   static func writeSmall(
@@ -30,7 +32,7 @@ extension IntegerShaper {
     private(set) var cost: Int
 
     init(_ values: UnsafePointer<Int64>, _ n: Int) {
-      let bounds = IntegerShaper.bounds(values, n)
+      let bounds = IntegerBounds.of(values, n)
       low = bounds.low
       range = UInt64(bitPattern: bounds.high &- bounds.low)
       cost = range == 0 ? 0 : 8 * IntegerLeaf.planes.byteCount(n, range: range)

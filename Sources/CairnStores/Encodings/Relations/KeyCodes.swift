@@ -33,7 +33,7 @@ struct KeyCodes {
 
   /// Codes of `n` values.
   init(_ values: UnsafePointer<Int64>, _ n: Int, scratch: Scratch) {
-    let (low, high) = IntegerShaper.bounds(values, n)
+    let (low, high) = IntegerBounds.of(values, n)
     let range = UInt64(bitPattern: high &- low)
     codes = scratch.take(Int64.self, n)
     if n == 0 {
