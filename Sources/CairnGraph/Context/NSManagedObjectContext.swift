@@ -107,6 +107,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   @exclusivity(unchecked) final var deleted: [NSManagedObject] = []
   /// New objects that were deleted again: they hold rows of drafts until the next save or rollback.
   final var withdrawn: [NSManagedObject] = []
+  /// Of `mutableOrderedSetValue(forKey:)`, as long as somebody holds them.
+  final var openLists: [OpenList] = []
   /// What has happened since the last `processPendingChanges`.
   @exclusivity(unchecked) final var event = ContextEvent()
   /// The new objects as the last event has told of them, if all were of that event: a save tells of the same.

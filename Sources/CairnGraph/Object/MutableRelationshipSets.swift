@@ -1,4 +1,5 @@
-// To-many relationships as Foundation's mutable collections: what `mutableSetValue(forKey:)` gives.
+// To-many relationships as Foundation's mutable collections: what `mutableSetValue(forKey:)` gives. The ordered
+// ones are in MutableRelationshipList.swift.
 //
 // They hold no members of their own: each question reads the relationship, each change changes it, with its
 // inverse.
@@ -13,9 +14,15 @@ extension NSManagedObject {
     RelationshipSet(self, toMany(key, ordered: nil))
   }
 
-  /// As `mutableSetValue(forKey:)`, for an ordered relationship.
+  /// As `mutableSetValue(forKey:)`, for an ordered relationship. A change of it costs the number of
+  /// members, but for `add`.
+  ///
+  /// What no subclass can override off Apple's systems (`array`, `set`, `firstObject`, `lastObject`, `reversed`,
+  /// enumerators, iteration) shows a rollback, a refresh and a merge from the next call of this method on, or the next
+  /// change.
   public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
-    RelationshipList(self, toMany(key, ordered: true))
+    let relation = toMany(key, ordered: true)
+    return table.context?.openList(of: self, relation) ?? RelationshipList(self, relation)
   }
 
   private func toMany(_ key: String, ordered: Bool?) -> Relation {
@@ -91,77 +98,4 @@ private final class RelationshipSet: NSMutableSet {
     guard let other = value as? NSSet else { return false }
     return Set(members as [NSObject]) == Set(other.allObjects.compactMap { $0 as? NSObject })
   }
-}
-
-private final class RelationshipList: NSMutableOrderedSet {
-  private let owner: NSManagedObject
-  private let relation: Relation
-
-  init(_ owner: NSManagedObject, _ relation: Relation) {
-    self.owner = owner
-    self.relation = relation
-    super.init(capacity: 0)
-  }
-
-  @available(*, unavailable)
-  required init?(coder: NSCoder) { fatalError("a relationship isn't archived through its list") }
-
-  @available(*, unavailable)
-  required init(arrayLiteral elements: Any...) { fatalError("made by mutableOrderedSetValue(forKey:)") }
-
-  private var members: [NSManagedObject] {
-    get { owner.destinations(of: relation) }
-    set { owner.setDestinations(of: relation, to: newValue) }
-  }
-
-  override var count: Int { members.count }
-  override func object(at idx: Int) -> Any { members[idx] }
-  override func index(of object: Any) -> Int {
-    guard let object = object as? NSManagedObject else { return NSNotFound }
-    return members.firstIndex { $0 === object } ?? NSNotFound
-  }
-
-  override func contains(_ object: Any) -> Bool { index(of: object) != NSNotFound }
-  override func add(_ object: Any) { owner.add(owner.member(object, relation), to: relation) }
-  override func remove(_ val: Any) { owner.remove(owner.member(val, relation), from: relation) }
-  override func removeAllObjects() { members = [] }
-
-  override func insert(_ object: Any, at idx: Int) {
-    let object = owner.member(object, relation)
-    var list = members
-    if list.contains(where: { $0 === object }) { return }
-    list.insert(object, at: idx)
-    members = list
-  }
-
-  override func removeObject(at idx: Int) {
-    var list = members
-    list.remove(at: idx)
-    members = list
-  }
-
-  override func replaceObject(at idx: Int, with object: Any) {
-    let object = owner.member(object, relation)
-    var list = members
-    if list.contains(where: { $0 === object }) { return }
-    list[idx] = object
-    members = list
-  }
-
-  override func exchangeObject(at idx1: Int, withObjectAt idx2: Int) {
-    var list = members
-    list.swapAt(idx1, idx2)
-    members = list
-  }
-
-  override func moveObjects(at indexes: IndexSet, to idx: Int) {
-    var list = members
-    let moved = indexes.map { list[$0] }
-    for index in indexes.reversed() { list.remove(at: index) }
-    list.insert(contentsOf: moved, at: idx)
-    members = list
-  }
-
-  override func copy(with zone: NSZone? = nil) -> Any { NSOrderedSet(array: members) }
-  override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableOrderedSet(array: members) }
 }

@@ -134,7 +134,10 @@ extension NSManagedObject {
     let present = Set(old.map(\.key))
     for member in old where !wanted.contains(member.key) { unlink(relation, member) }
     for member in members where !present.contains(member.key) { link(relation, member) }
-    if relation.isOrdered { pending(relation).list = OrderedKeys(members.map(\.key)) }
+    if relation.isOrdered {
+      pending(relation).list = OrderedKeys(members.map(\.key))
+      table.context?.noteListChange(self, relation)
+    }
   }
 
   /// Adds a member to a to-many relationship, at the end if it is ordered, unless it is one already.
@@ -247,6 +250,7 @@ extension NSManagedObject {
     if relation.isOrdered {
       loadList(relation)
       pending(relation).list?.append(other.key)
+      table.context?.noteListChange(self, relation, adding: other)
     } else {
       // A member of a relationship whose inverse is to-one has left its former owner before: it is new here.
       let isNew = relation.inverse.map { !table.model[$0].isToMany } ?? false
@@ -259,6 +263,7 @@ extension NSManagedObject {
     if relation.isOrdered {
       loadList(relation)
       pending(relation).list?.remove(other.key)
+      table.context?.noteListChange(self, relation)
     } else {
       pending(relation).remove(other.key)
     }
