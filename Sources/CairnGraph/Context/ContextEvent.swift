@@ -51,11 +51,11 @@ extension NSManagedObjectContext {
     var new = Set<NSManagedObject>(minimumCapacity: 2 * (inserted.count - past.firstInserted))
     inserted.forEachUncounted(from: past.firstInserted) { _, object in
       endEvent(object)
-      new.insert(object)
+      new.update(with: object)
     }
     for object in past.appeared where !object.flags.contains(.isDead) && !object.isDeleted {
       endEvent(object)
-      new.insert(object)
+      new.update(with: object)
     }
     if !new.isEmpty {
       userInfo[NSInsertedObjectsKey] = new
@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
       endEvent(object)
       if object.isDeleted || !(object.isUpdated || object.isInserted) { return }
       if !object.isUpdated { areUpdated = false }
-      updated.insert(object)
+      updated.update(with: object)
     }
     if !updated.isEmpty {
       userInfo[NSUpdatedObjectsKey] = updated
@@ -96,7 +96,8 @@ extension NSManagedObjectContext {
 
   private final func endEvent(_ object: NSManagedObject) {
     object.flags.remove(.inEvent)
-    object.changes?.endEvent()
+    guard let changes = object.changes else { return }
+    Unmanaged.passUnretained(changes)._withUnsafeGuaranteedRef { $0.endEvent() }
   }
 
   /// Notes a change to an object that isn't `inEvent`.
@@ -139,8 +140,10 @@ extension NSManagedObjectContext {
 
 extension Set {
   /// The elements with room to spare: comparing objects that come to stand in one place costs more than the room.
+  ///
+  /// `update`, here as wherever many are added, because `insert` counts a reference to what it returns.
   init(sparse elements: [Element]) {
     self.init(minimumCapacity: 2 * elements.count)
-    for element in elements { insert(element) }
+    for element in elements { update(with: element) }
   }
 }

@@ -334,7 +334,7 @@ private struct SaveReport {
     ]
     for (key, objects) in lists where !objects.isEmpty {
       var ids = Set<NSManagedObjectID>(minimumCapacity: 2 * objects.count)
-      objects.forEachUncounted { ids.insert($0.objectID) }
+      objects.forEachUncounted { ids.update(with: $0.objectID) }
       result[key] = ids
     }
     return result
