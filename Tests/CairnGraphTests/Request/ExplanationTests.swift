@@ -51,8 +51,13 @@ import Testing
     #expect(work.indexes.isEmpty && work.order == .stored)
   }
 
-  @Test func `a chunk that only a later condition decides has been looked through`() throws {
+  @Test func `a chunk that the bounds of any condition decide isn't looked through`() throws {
     let work = try work(items("name == 'item 3' AND number >= 9000"))
+    #expect((work.chunkCount, work.skippedChunkCount, work.rowsLookedAt) == (3, 2, 10_000 - 8_192))
+  }
+
+  @Test func `a chunk that the values of a later condition decide has been looked through`() throws {
+    let work = try work(items("name == 'item 3' AND name == 'nobody'"))
     #expect((work.chunkCount, work.skippedChunkCount, work.rowsLookedAt) == (3, 0, 10_000))
   }
 
