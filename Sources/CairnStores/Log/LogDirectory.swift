@@ -14,6 +14,13 @@ struct LogDirectory: Sendable {
 
   /// Throws `corrupt` where there is no manifest, or a damaged one, and what the file system throws.
   func manifest() throws -> LogManifest {
+    let (manifest, file) = try openManifest()
+    try? file.close()
+    return manifest
+  }
+
+  /// The same, and the file that it was read from, open.
+  func openManifest() throws -> (LogManifest, any OpenFile) {
     let path = path(LogNames.manifest)
     let file: any OpenFile
     do {
@@ -21,16 +28,20 @@ struct LogDirectory: Sendable {
     } catch let error as StoreError where error.isMissing || error.systemError == ENOTDIR {
       throw try missingManifest()
     }
-    defer { try? file.close() }
-    let bytes = try file.contents(limit: LogManifest.largestSize, path: path)
     do {
-      return try LogManifest(bytes)
-    } catch let error as RecordError {
-      throw StoreError(
-        .corrupt, error.message, file: path, offset: UInt64(error.offset),
-        remedy: bytes.starts(with: LogManifest.magic)
-          ? "if it is damaged, cairn salvage writes a new store with what can be read; if a newer program made it, use that"
-          : LogFiles.remedy)
+      let bytes = try file.contents(limit: LogManifest.largestSize, path: path)
+      do {
+        return (try LogManifest(bytes), file)
+      } catch let error as RecordError {
+        throw StoreError(
+          .corrupt, error.message, file: path, offset: UInt64(error.offset),
+          remedy: bytes.starts(with: LogManifest.magic)
+            ? "if it is damaged, cairn salvage writes a new store with what can be read; if a newer program made it, use that"
+            : LogFiles.remedy)
+      }
+    } catch {
+      try? file.close()
+      throw error
     }
   }
 
