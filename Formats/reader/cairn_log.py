@@ -755,12 +755,17 @@ class Log:
         if end == place:
             return None if place == start else f"the group at byte {start} isn't whole"
         most = sequence + (end - start) // FRAME_HEADER + 1
-        for offset in range(place + 1, end):
+        offset = place + 1
+        while offset < end:
             found = self.frame(data, offset, segment.salt)
-            if found and sequence <= found.sequence <= most and found.durable >= sequence:
+            if not found or not sequence <= found.sequence <= most:
+                offset += 1
+                continue
+            if found.durable >= sequence:
                 raise LogError(
                     "LOG-70", f"frame {sequence} isn't there, and frame {found.sequence} at byte {offset} says it was",
                     segment.name, place)
+            offset = found.end
         return f"there is no whole frame at byte {place}"
 
     def replay(self, segment):

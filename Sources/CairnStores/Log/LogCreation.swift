@@ -37,16 +37,22 @@ struct LogCreation {
       nobody,
       .init(
         schema: ArchivedSchema(model.schema, model: model.source), metadata: metadata, generation: 0,
-        nextKeys: keys, nextJoinKeys: model.schema.joins.map { _ in 1 }))
+        nextKeys: keys, nextJoinKeys: model.schema.joins.map { _ in 1 }), replacesRows: false)
   }
 
-  /// The same with rows.
+  /// The same with rows, also in the place of a base with rows: whoever asks for that has them.
   func create(_ snapshot: TableSnapshot, _ identity: ArchiveCopy.Identity) throws {
+    try create(snapshot, identity, replacesRows: true)
+  }
+
+  private func create(
+    _ snapshot: TableSnapshot, _ identity: ArchiveCopy.Identity, replacesRows: Bool
+  ) throws {
     try LogCreation.check(identity.schema, snapshot.schema, directory)
     let (segment, bytes) = LogWriter.newSegment(
       uuid: identity.metadata.uuid, number: Self.segmentNumber, after: 0, generation: identity.generation,
       LogKeys.all(identity.nextKeys, snapshot.schema))
-    try removeUnfinished(byteCount: UInt64(bytes.count))
+    try removeUnfinished(byteCount: UInt64(bytes.count), replacesRows: replacesRows)
     // Before the manifest, so that a store that is there doesn't go with its directory's name.
     try directory.fileSystem.syncDirectory(Paths.directory(of: directory.path))
     let manifest = try LogCreation.write(
@@ -89,14 +95,15 @@ struct LogCreation {
   }
 
   /// Removes what a creation that wasn't finished left. Throws `corrupt` where anything else is there: a store that
-  /// has lost its manifest, say.
-  private func removeUnfinished(byteCount: UInt64) throws {
+  /// has lost its manifest, say. That may be one to which nothing was saved since it was made with rows.
+  private func removeUnfinished(byteCount: UInt64, replacesRows: Bool) throws {
     let names = try directory.fileSystem.list(directory.path).filter { $0 != LogNames.lock }
     let own = [LogNames.base(Self.baseNumber), LogNames.segment(Self.segmentNumber)]
     for name in names {
       let isSmall = try directory.fileSystem.information(directory.path(name)).map { $0.size <= byteCount }
       guard LogNames.isTemporary(name) || own.contains(name),
-        name != LogNames.segment(Self.segmentNumber) || isSmall ?? true
+        name != LogNames.segment(Self.segmentNumber) || isSmall ?? true,
+        try replacesRows || name != LogNames.base(Self.baseNumber) || isEmptyBase()
       else {
         throw StoreError(
           .corrupt,
@@ -106,5 +113,19 @@ struct LogCreation {
       }
     }
     for name in names { try directory.fileSystem.remove(directory.path(name)) }
+  }
+
+  /// Whether the base that is there is what every new store begins with. One that a crash left is whole, because it was
+  /// synced before it got its name.
+  private func isEmptyBase() throws -> Bool {
+    let path = directory.path(LogNames.base(Self.baseNumber))
+    let file = try directory.fileSystem.open(path, .read)
+    defer { try? file.close() }
+    do {
+      let index = try ArchiveFile(file: file, path: path).open(cacheBudget: 0, damage: DamageLog()).index
+      return index.generation == 0 && index.tables.allSatisfy(\.isEmpty)
+    } catch let error as StoreError where error.code == .corrupt {
+      return false
+    }
   }
 }

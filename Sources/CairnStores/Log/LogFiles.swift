@@ -70,7 +70,8 @@ public enum LogFiles {
       remedy: "open it for reading only")
   }
 
-  /// Removes the log, damaged or not, and its directory. Throws `locked` while a store writes to it, and `corrupt` for
+  /// Removes the log, damaged or not, and its directory. A crash leaves the whole log, or files that aren't one any more.
+  /// Throws `locked` while a store writes to it, and `corrupt` for
   /// a directory that isn't a log's, which stays. Files that aren't the log's stay too, and their directory with them.
   public static func destroy(at path: String) throws { try destroy(at: path, POSIXFileSystem.shared) }
 
@@ -86,13 +87,20 @@ public enum LogFiles {
     let lock = try lock(directory, timeout: 0)
     defer { lock.release() }
     let own = try fileSystem.list(directory.path).filter(LogNames.isOwn)
-    // Without its manifest no other file of it is taken for a part of a store.
-    for name in [LogNames.manifest] + own.filter({ $0 != LogNames.manifest && $0 != LogNames.lock })
-    where own.contains(name) {
+    // Without its manifest no other file of it is taken for a part of a store. With it, all of them have to be there.
+    if own.contains(LogNames.manifest) {
+      try fileSystem.remove(directory.path(LogNames.manifest))
+      try fileSystem.syncDirectory(directory.path)
+    }
+    for name in own where name != LogNames.manifest && name != LogNames.lock {
       try fileSystem.remove(directory.path(name))
     }
     try fileSystem.remove(directory.path(LogNames.lock))
-    if try fileSystem.list(directory.path).isEmpty { try fileSystem.removeDirectory(directory.path) }
+    if try fileSystem.list(directory.path).isEmpty {
+      try fileSystem.removeDirectory(directory.path)
+    } else {
+      try fileSystem.syncDirectory(directory.path)
+    }
     try fileSystem.syncDirectory(Paths.directory(of: directory.path))
   }
 
@@ -137,7 +145,7 @@ public enum LogFiles {
       snapshot, identity, base: old.freeNumber, segment, bytes, in: directory, .default, { Date() })
     manifest.serial = old.serial + 1
     try directory.replace(manifest)
-    removeLeftovers(directory, manifest)
+    remove(try leftovers(directory, manifest), directory)
   }
 
   // MARK: Parts of opening
@@ -181,14 +189,18 @@ public enum LogFiles {
     } catch let error as StoreError where error.isFull {}
   }
 
-  /// Removes files that the manifest doesn't name: a crash left them. What can't be removed stays.
-  static func removeLeftovers(_ directory: LogDirectory, _ manifest: LogManifest) {
+  /// The files that the manifest doesn't name: a crash left them.
+  static func leftovers(_ directory: LogDirectory, _ manifest: LogManifest) throws -> [String] {
     let named = Set(
       manifest.bases.map { LogNames.base($0.number) } + manifest.segments.map { LogNames.segment($0.number) }
         + [LogNames.manifest, LogNames.lock, LogNames.suspect])
-    for name in (try? directory.fileSystem.list(directory.path)) ?? []
-    where LogNames.isOwn(name) && !LogNames.isTorn(name) && !named.contains(name) {
-      try? directory.fileSystem.remove(directory.path(name))
+    return try directory.fileSystem.list(directory.path).filter {
+      LogNames.isOwn($0) && !LogNames.isTorn($0) && !named.contains($0)
     }
+  }
+
+  /// What can't be removed stays.
+  static func remove(_ leftovers: [String], _ directory: LogDirectory) {
+    for name in leftovers { try? directory.fileSystem.remove(directory.path(name)) }
   }
 }

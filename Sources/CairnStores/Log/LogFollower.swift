@@ -62,11 +62,7 @@ final class LogFollower {
       still = nil
       let stop = try readOn(engine, &commits)
       let (now, opened) = try replay.directory.openManifest()
-      guard now.uuid == manifest.uuid else {
-        throw StoreError(
-          .fileSystem, "another store is in its place", file: replay.directory.path,
-          remedy: "close the store and open it again")
-      }
+      guard now.uuid == manifest.uuid else { throw LogFollower.replaced(replay.directory) }
       if now.serial == manifest.serial {
         if case .damaged(let error) = stop { throw error }
         still = try LogStillness(stop, place, offset: reader.offset, manifest: opened, after: last)
@@ -98,6 +94,12 @@ final class LogFollower {
         try jump(engine, metadata)
       }
     }
+  }
+
+  static func replaced(_ directory: LogDirectory) -> StoreError {
+    StoreError(
+      .fileSystem, "another store is in its place", file: directory.path,
+      remedy: "close the store and open it again")
   }
 
   /// Goes on in another file, at the frame `sequence`.

@@ -23,10 +23,11 @@ struct LogRecovery {
       contents, directory: directory, nextKeys: nextKeys,
       options: .init(preallocation: options.preallocation, keySlack: options.keySlack))
     // The manifest that was read may be in the system's memory only, if its writer crashed just then. What is written
-    // from here on is found by this one.
-    if !writer.isClosed, !isNew, !isSuspect { try writer.replace(writer.manifest) }
+    // from here on is found by this one, and what is removed isn't named by the one on the medium.
+    let leftovers = try LogFiles.leftovers(directory, writer.manifest)
+    if !writer.isClosed || !leftovers.isEmpty, !isNew, !isSuspect { try writer.replace(writer.manifest) }
     if contents.end.tear != nil { try writer.cut() }
-    LogFiles.removeLeftovers(directory, writer.manifest)
+    LogFiles.remove(leftovers, directory)
     return writer
   }
 

@@ -51,6 +51,8 @@ struct LogSegmentReader {
   private var window: [UInt8] = []
   private var windowStart: UInt64 = 0
   private static let windowSize = 1 << 18
+  /// How many bytes checksums are made of at least, to tell what is behind a frame that isn't there.
+  var leastBudget = 64 << 20
 
   /// Reads from the first frame on.
   init(_ file: any OpenFile, path: String, segment: LogManifest.Segment) {
@@ -207,17 +209,19 @@ struct LogSegmentReader {
       if bad.offset == groupStart { return .end }
       return .torn(corrupt("the last frame of a group isn't there", bad.offset, bad.sequence))
     }
-    // What a crash may leave is a few kilobytes; the look is bounded for files that were made to take long.
-    var budget = 64 << 20
-    var position = bad.offset
-    while let found = try nextFrame(from: position + 1, atLeast: bad.sequence, upTo: rest, budget: &budget) {
+    // The look is bounded for files that were made to take long. What a crash leaves of saves, as long as they may be, are
+    // frames one behind the other, and of these checksums are made once.
+    var budget = leastBudget + Int(clamping: rest - bad.offset)
+    var position = bad.offset + 1
+    while let found = try nextFrame(from: position, atLeast: bad.sequence, upTo: rest, budget: &budget) {
       if found.frame.durable >= bad.sequence {
         return .damaged(
           corrupt(
             "there is no whole frame, and frame \(found.frame.sequence) at byte \(found.offset) says that there was one",
             bad.offset, bad.sequence))
       }
-      position = found.offset
+      // Nothing begins within a frame, but a few of its bytes look as if, which would cost as much again.
+      position = found.offset + UInt64(found.frame.size)
     }
     if budget <= 0 {
       return .damaged(

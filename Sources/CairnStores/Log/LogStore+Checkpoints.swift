@@ -141,7 +141,11 @@ extension LogStore {
     }
     if isBusy { return wait(interval) }
     try? engine.whileNobodyCommits { work in
-      try writing.withLock { try $0?.appendIdle(generation: work.new.generation.number) }
+      try writing.withLock { writer in
+        guard let writer else { return }
+        try requireOwn(writer)
+        try writer.appendIdle(generation: work.new.generation.number)
+      }
       return nil
     }
   }

@@ -8,6 +8,7 @@ extension LogStore {
   public func history(after generation: Generation) throws -> [Commit] {
     try LogFollower.settled(directory) {
       let newest = try engine.currentSnapshot().generation.number
+      guard generation.number < newest else { return [] }
       let (manifest, schemas) = try files()
       let told = LogRetention(options, now: Date()).toldAfter(manifest, newest: newest)
       if generation.number < told {
@@ -16,28 +17,38 @@ extension LogStore {
           "commits up to number \(told) aren't kept, and those after \(generation.number) were asked for",
           remedy: "read the store as a whole and go on from its current generation")
       }
-      guard generation.number < newest else { return [] }
       var commits: [Commit] = []
+      var end: StoreError?
       commits.reserveCapacity(Int(clamping: min(newest - generation.number, 4096)))
       for (place, segment) in manifest.segments.enumerated() {
         let following = manifest.segments.dropFirst(place + 1).first
         if let following, following.generationBefore <= generation.number { continue }
-        try read(segment, manifest, schemas, after: generation.number, through: newest, &commits)
+        end = try read(segment, manifest, schemas, after: generation.number, through: newest, &commits)
       }
-      return commits
+      // They were there when the tables were made of them.
+      if Int64(commits.count) == newest - generation.number { return commits }
+      throw end
+        ?? StoreError(
+          .corrupt,
+          "commits after \(commits.last?.generation.number ?? generation.number) aren't there any more",
+          file: directory.path(manifest.segments[manifest.segments.count - 1]), remedy: LogFiles.remedy)
     }
   }
 
+  /// A reader's are those that the directory has now: the writer may have let go of others since it was refreshed.
   private func files() throws -> (LogManifest, LogSchema) {
     if let files = writing.withLock({ $0.map { ($0.manifest, $0.schema) } }) { return files }
-    if let files = following.withLock({ $0.map { ($0.manifest, $0.schemas) } }) { return files }
-    throw TableEngine.closed
+    guard let schemas = following.withLock({ $0?.schemas }) else { throw TableEngine.closed }
+    let manifest = try directory.manifest()
+    guard manifest.uuid == metadata.uuid else { throw LogFollower.replaced(directory) }
+    return (manifest, schemas)
   }
 
+  /// Returns what is wrong with what follows the last group, if anything.
   private func read(
     _ segment: LogManifest.Segment, _ manifest: LogManifest, _ schemas: LogSchema,
     after generation: Int64, through newest: Int64, _ commits: inout [Commit]
-  ) throws {
+  ) throws -> StoreError? {
     let file = try directory.open(segment, manifest)
     defer { try? file.close() }
     let path = directory.path(segment)
@@ -50,7 +61,7 @@ extension LogStore {
       switch try reader.next() {
       case .group(let group):
         guard group.isTransaction else { continue }
-        if group.generation > newest { return }
+        if group.generation > newest { return nil }
         index.note(group, in: segment.number)
         guard group.generation > generation else { continue }
         do {
@@ -58,7 +69,8 @@ extension LogStore {
         } catch {
           throw LogReplay.corrupt(error, group, path)
         }
-      case .end, .torn: return
+      case .end: return nil
+      case .torn(let error): return error
       case .damaged(let error): throw error
       }
     }

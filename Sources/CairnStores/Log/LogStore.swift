@@ -197,10 +197,13 @@ public final class LogStore: PersistentStore {
   /// Throws unless this process may write.
   func requireWriter() throws {
     try requireSameProcess()
-    try writing.withLock { writer in
-      try opened(writer).requireWorking()
-      try lock?.check()
-    }
+    try writing.withLock { try requireOwn(opened($0)) }
+  }
+
+  /// Throws unless the lock and the file are still this store's own: else another may write where it would.
+  func requireOwn(_ writer: LogWriter) throws {
+    try writer.requireWorking()
+    try lock?.check()
   }
 
   func requireSameProcess() throws {
@@ -234,7 +237,10 @@ public final class LogStore: PersistentStore {
     let keys = try engine.reserveKeys(count, root: root) { next in
       let generation = try engine.currentSnapshot().generation.number
       sequence = try writing.withLock {
-        try opened($0).promise(next: next, root: root, generation: generation)
+        let writer = try opened($0)
+        guard writer.mustPromise(next: next, root: root) else { return nil }
+        try requireOwn(writer)
+        return try writer.promise(next: next, root: root, generation: generation)
       }
     }
     if let sequence { try acknowledge(sequence) }

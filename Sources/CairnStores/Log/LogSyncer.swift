@@ -36,8 +36,19 @@ final class LogSyncer: Sendable {
   var hasUnsynced: Bool { state.withLock { $0.durable < $0.written } }
   var failure: StoreError? { state.withLock { $0.failure } }
 
-  /// From here on `file` is written. Nothing that another has may be unsynced.
-  func use(_ file: (any OpenFile)?) { state.withLock { $0.file = file } }
+  /// From here on `file` is written. Nothing that another has may be unsynced. Waits for a sync that is under way: nobody
+  /// uses the other file any more when it returns, so that it can be closed.
+  func use(_ file: (any OpenFile)?) {
+    while true {
+      let semaphore = state.withLock { state -> DispatchSemaphore? in
+        if state.isSyncing { return state.waiter() }
+        state.file = file
+        return nil
+      }
+      guard let semaphore else { return }
+      semaphore.wait()
+    }
+  }
 
   func noteWritten(_ sequence: UInt64) { state.withLock { $0.written = max($0.written, sequence) } }
 
@@ -118,16 +129,19 @@ final class LogSyncer: Sendable {
 }
 
 extension LogSyncer.State {
+  /// What is signalled at the end of the sync under way.
+  fileprivate mutating func waiter() -> DispatchSemaphore {
+    let semaphore = DispatchSemaphore(value: 0)
+    waiters.append(semaphore)
+    return semaphore
+  }
+
   /// What a thread has to do that waits for frame `sequence`, or wants a sync of its own.
   fileprivate mutating func turn(until sequence: UInt64?) throws -> LogSyncer.Turn {
     // Also while others sync: theirs are later frames.
     if let sequence, durable >= sequence { return .done }
     if let failure { throw failure }
-    if isSyncing {
-      let semaphore = DispatchSemaphore(value: 0)
-      waiters.append(semaphore)
-      return .wait(semaphore)
-    }
+    if isSyncing { return .wait(waiter()) }
     isSyncing = true
     return .sync(for: crowd, within: min(duration / 2, LogSyncer.longestWait))
   }

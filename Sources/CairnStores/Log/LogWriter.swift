@@ -62,8 +62,11 @@ final class LogWriter {
   var tailLength: UInt64 {
     manifest.segments(after: manifest.newestBase).dropLast().reduce(0) { $0 + $1.length } + end
   }
-  /// Whether nothing was written since a store was closed.
-  var isClosed: Bool { lastKind == LogFrame.Kind.close.rawValue }
+  /// Whether nothing was written since a store was closed, and the manifest promises all of it: the close may have died
+  /// in between.
+  var isClosed: Bool {
+    lastKind == LogFrame.Kind.close.rawValue && segment.lastSequence == lastSequence && segment.length == end
+  }
 
   /// Throws why nothing can be written any more, and where the segment isn't the one in its place any more, or was cut
   /// off under the store.
@@ -112,11 +115,14 @@ final class LogWriter {
     return overflow ? .max : sum
   }
 
+  /// Whether `promise` has to write a frame.
+  func mustPromise(next: Int64, root: EntityID) -> Bool { next > promised[schema.stored(root).index] }
+
   /// Promises that keys below `next` may be in use. Returns the sequence of the frame that says so; nil where that was
   /// promised before.
   func promise(next: Int64, root: EntityID, generation: Int64) throws -> UInt64? {
+    guard mustPromise(next: next, root: root) else { return nil }
     let root = schema.stored(root).index
-    guard next > promised[root] else { return nil }
     let keys = LogKeys([(root, promise(after: next))])
     var writer = RecordWriter()
     keys.write(to: &writer)
@@ -313,5 +319,9 @@ final class LogWriter {
     if changed != manifest { try replace(changed) }
   }
 
-  func closeFile() { try? file.close() }
+  /// Nothing is written or synced any more when it returns.
+  func closeFile() {
+    syncer.use(nil)
+    try? file.close()
+  }
 }
