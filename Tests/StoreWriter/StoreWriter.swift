@@ -1,8 +1,8 @@
-// A program that writes to a store, for tests that need a second process: StoreWriter STORE PATH hold|commit
+// A program that writes to a store, for tests that need a second process: StoreWriter STORE PATH hold|commit|fork
 //
 // It opens the store, says "open", and then holds it until its input ends, or commits numbered commits and says the
-// number of each when it is acknowledged, until it is killed. An error goes to standard error, with exit code 1. A new
-// store is one case more in `open`.
+// number of each when it is acknowledged, until it is killed; or it forks, and both go on with the store (`Forking`). An
+// error goes to standard error, with exit code 1. A new store is one case more in `open`.
 
 import CairnModel
 import CairnStores
@@ -35,8 +35,8 @@ enum StoreWriter {
   }
 
   private static func run(_ arguments: [String]) throws {
-    guard arguments.count == 4, ["hold", "commit"].contains(arguments[3]) else {
-      throw StoreError(.unsupportedRequest, "usage: StoreWriter STORE PATH hold|commit")
+    guard arguments.count == 4, ["hold", "commit", "fork"].contains(arguments[3]) else {
+      throw StoreError(.unsupportedRequest, "usage: StoreWriter STORE PATH hold|commit|fork")
     }
     let opened = try open(arguments[1], arguments[2])
     try say("open")
@@ -44,6 +44,7 @@ enum StoreWriter {
       while let byte = try FileHandle.standardInput.read(upToCount: 1), !byte.isEmpty {}
       return try opened.store.close()
     }
+    if arguments[3] == "fork" { return try Forking.run(opened.store, opened.tidy, say) }
     var number = try opened.store.snapshot().generation.number
     while true {
       number += 1

@@ -10,7 +10,7 @@ extension LogStore {
       let newest = try engine.currentSnapshot().generation.number
       guard generation.number < newest else { return [] }
       let (manifest, schemas) = try files()
-      let told = LogRetention(options, now: Date()).toldAfter(manifest, newest: newest)
+      let told = LogRetention(options, now: clock()).toldAfter(manifest, newest: newest)
       if generation.number < told {
         throw StoreError(
           .historyPurged,
@@ -86,7 +86,7 @@ extension LogStore {
       var changed = writer.manifest
       changed.purgedThrough = max(changed.purgedThrough, min(generation.number, newest))
       if changed == writer.manifest { return }
-      let dropped = LogRetention(options, now: Date()).prune(&changed, newest: newest)
+      let dropped = LogRetention(options, now: clock()).prune(&changed, newest: newest)
       try writer.replace(changed)
       dropped.remove(directory)
       index.keepOnly(changed.segments.map(\.number))

@@ -72,6 +72,34 @@ import Testing
     }
   }
 
+  @Test func `a log that was open when its process forked stays the parent's, whatever the child does`()
+    throws
+  {
+    try FileSystemKind.posix.withDirectory { place in
+      let path = place.path("store")
+      let writer = try WriterProcess("log", at: path, .fork)
+      var lines: [String] = []
+      while let line = try writer.nextLine(), line != "alone" { lines.append(line) }
+      #expect(
+        lines == [
+          "reserve: locked", "commit: locked", "compact: locked", "purge: locked", "refresh: locked",
+          "read: done", "close: done",
+        ])
+      // The child has closed it, and it is the parent's still, whose note is there.
+      let error = #expect(throws: StoreError.self) { try FileStore.log.open(path) }
+      #expect(error?.code == .locked)
+      #expect(error?.message.contains("process \(writer.processID) (StoreWriter)") == true, "\(error!)")
+      try writer.end()
+      let store = try FileStore.log.open(path)
+      var expected = try Expected()
+      let contents = try StoreContents(of: store, in: store.snapshot())
+      let difference = try expected(2).difference(from: contents)
+      #expect(difference == nil, "\(difference ?? "")")
+      #expect(try LogVerifier.findings(at: path).isEmpty)
+      try store.close()
+    }
+  }
+
   private static let rounds =
     ProcessInfo.processInfo.environment["CAIRN_KILL_ROUNDS"].flatMap { Int($0) } ?? 10
 

@@ -9,6 +9,8 @@ final class WriterProcess {
     case hold
     /// Commits numbered commits until it is killed.
     case commit
+    /// Makes a commit, forks, and makes another when its input ends, and the child tries to as well.
+    case fork
   }
 
   private let process = Process()
