@@ -63,14 +63,17 @@ final class LogFollower {
       let stop = try readOn(engine, &commits)
       let (now, opened) = try replay.directory.openManifest()
       guard now.uuid == manifest.uuid else { throw LogFollower.replaced(replay.directory) }
-      if now.serial == manifest.serial {
+      // A segment that others follow in that manifest is one to go on from, though it says nothing new.
+      if now.serial == manifest.serial, segment.salt == now.segments.last!.salt {
         if case .damaged(let error) = stop { throw error }
         still = try LogStillness(stop, place, offset: reader.offset, manifest: opened, after: last)
         return
       }
       try? opened.close()
-      manifest = now
-      metadata(try replay.metadata(now))
+      if now.serial != manifest.serial {
+        manifest = now
+        metadata(try replay.metadata(now))
+      }
       // What was sealed meanwhile is all there, in the file that is open here.
       if let own = now.segments.first(where: { $0.salt == segment.salt }) {
         // The same frames in another file: a writer has written it anew.

@@ -44,6 +44,25 @@ import Testing
     #expect(try reader.refresh().map(\.generation.number) == [9])
   }
 
+  @Test(arguments: 1...5)
+  func `one look reads on through all segments that were begun since the last`(_ checkpoints: Int) throws {
+    let files = SimulatedFileSystem()
+    let store = try LogSample.open(files) { $0.history = .all }
+    try LogSample.commit(0, store)
+    let reader = try LogSample.openForReading(files)
+    for step in 1...checkpoints {
+      try LogSample.commit(step, store)
+      try store.compact()
+      // One with nothing in it.
+      if step == 2 { try store.compact() }
+    }
+    try LogSample.commit(checkpoints + 1, store)
+    let newest = Int64(checkpoints + 2)
+    #expect(try reader.refresh().map(\.generation.number) == Array(2...newest))
+    #expect(try LogSample.Facts(reader) == LogSample.expected(Int(newest))[Int(newest)])
+    #expect(try reader.refresh().isEmpty)
+  }
+
   @Test func `readers go on in a segment that was written anew after a sync failed`() throws {
     let files = SimulatedFileSystem()
     let store = try LogSample.open(files)
