@@ -141,17 +141,18 @@ final class LogFollower {
   private func readOn(_ engine: TableEngine, _ commits: inout [Commit]) throws -> LogSegmentReader.Step {
     reader.refresh()
     while true {
+      let before = reader
       let step = try reader.next()
       guard case .group(let group) = step else { return step }
       do {
-        let commit = try replay.damage.checking { try LogReplay.make(group, schemas, turned ?? engine) }
-        if let commit {
+        if let commit = try LogReplay.make(group, schemas, turned ?? engine, replay.damage) {
           commits.append(schemas.told(commit))
           replay.index?.note(group, in: segment.number)
         }
-      } catch let error as StoreError where error.code == .storeClosed || error.file != nil {
-        throw error
       } catch {
+        // The next look begins with it again: what couldn't be read now may be read then.
+        reader = before
+        if let error = error as? StoreError, error.code == .storeClosed || error.file != nil { throw error }
         throw LogReplay.corrupt(error, group, reader.path)
       }
     }

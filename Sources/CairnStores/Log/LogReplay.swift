@@ -160,7 +160,7 @@ struct LogReplay {
     _ group: LogGroup, _ schemas: LogSchema, _ engine: TableEngine, path: String, _ damage: DamageLog
   ) throws -> Date? {
     do {
-      return try damage.checking { try make(group, schemas, engine)?.time }
+      return try make(group, schemas, engine, damage)?.time
     } catch let error as StoreError where error.code == .storeClosed || error.file != nil {
       throw error
     } catch {
@@ -169,8 +169,10 @@ struct LogReplay {
   }
 
   /// Makes what a group says in the tables that transactions are made in, and returns the commit of a
-  /// transaction, in their numbers.
-  static func make(_ group: LogGroup, _ schemas: LogSchema, _ engine: TableEngine) throws -> Commit? {
+  /// transaction, in their numbers. Where a column can't be read that it needs, it throws that, and has made nothing.
+  static func make(
+    _ group: LogGroup, _ schemas: LogSchema, _ engine: TableEngine, _ damage: DamageLog
+  ) throws -> Commit? {
     let generation = try engine.currentSnapshot().generation.number
     switch LogFrame.Kind(rawValue: group.kind) {
     case .transaction:
@@ -180,8 +182,12 @@ struct LogReplay {
           offset: 0)
       }
       let (transaction, changes) = try schemas.decode(group.payload)
-      return try engine.replay(
-        changes, time: transaction.time, raising: schemas.made(transaction.keys).raise)
+      let before = damage.count
+      return try damage.checking {
+        try engine.replay(
+          changes, time: transaction.time, raising: schemas.made(transaction.keys).raise,
+          checked: { try damage.check(since: before) })
+      }
     case .keys, .close:
       var reader = RecordReader(group.payload)
       let keys = try LogKeys(&reader, schema: schemas.stored)

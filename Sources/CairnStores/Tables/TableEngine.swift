@@ -172,11 +172,13 @@ package final class TableEngine: Sendable {
   }
 
   /// Makes a commit once more that some store made, and gives it the number after the newest. `raising` is given the
-  /// next keys, and raises them to what was reserved by then.
+  /// next keys, and raises them to what was reserved by then. `checked` is called when it is made and nobody sees it yet.
   ///
-  /// Throws `StoreError` for changes that no store made of these rows, and changes nothing but keys then. Versions
-  /// and uniqueness aren't looked at: they held when it was made.
-  func replay(_ changes: ChangeSet, time: Date, raising: (inout [Int64]) -> Void) throws -> Commit {
+  /// Throws `StoreError` for changes that no store made of these rows, and what `checked` throws, and changes nothing but
+  /// keys then. Versions and uniqueness aren't looked at: they held when it was made.
+  func replay(
+    _ changes: ChangeSet, time: Date, raising: (inout [Int64]) -> Void, checked: () throws -> Void = {}
+  ) throws -> Commit {
     try writer.withLock { state in
       let base = try currentSnapshot()
       raising(&state.nextKeys)
@@ -185,6 +187,7 @@ package final class TableEngine: Sendable {
       try work.checkAgain()
       work.apply()
       let commit = work.record(time: time)
+      try checked()
       state.nextJoinKeys = work.nextJoinKeys
       remember(commit, in: &state)
       current.withLock { $0 = work.result }

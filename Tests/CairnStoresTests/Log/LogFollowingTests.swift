@@ -63,6 +63,38 @@ import Testing
     #expect(try reader.refresh().isEmpty)
   }
 
+  @Test func `a commit that can't be made now because a file can't be read is made and told by a later look`()
+    throws
+  {
+    let expected = try LogSample.expected(9)
+    var failures = 0
+    // At each read of what the look needs.
+    for number in 0..<30 {
+      let files = SimulatedFileSystem()
+      let store = try LogSample.open(files) { $0.history = .all }
+      for step in 0..<6 { try LogSample.commit(step, store) }
+      try store.compact()
+      let reader = try LogSample.openForReading(files)
+      for step in 6..<8 { try LogSample.commit(step, store) }
+      let count = Lock(0)
+      files.injectFaults { operation in
+        guard operation.kind == .read else { return nil }
+        return count.withLock {
+          $0 += 1
+          return $0 == number + 1 ? .error(EIO) : nil
+        }
+      }
+      var told: [Int64] = []
+      do { told += try reader.refresh().map(\.generation.number) } catch { failures += 1 }
+      files.injectFaults(nil)
+      try LogSample.commit(8, store)
+      told += try reader.refresh().map(\.generation.number)
+      #expect(told == [7, 8, 9], "read \(number)")
+      #expect(try LogSample.Facts(reader) == expected[9], "read \(number)")
+    }
+    #expect(failures > 3)
+  }
+
   @Test func `readers go on in a segment that was written anew after a sync failed`() throws {
     let files = SimulatedFileSystem()
     let store = try LogSample.open(files)
