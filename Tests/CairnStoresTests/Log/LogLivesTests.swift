@@ -136,8 +136,10 @@ import Testing
     mutating func step() throws {
       steps += 1
       files.injectFaults(nil)
+      var isTroubled = false
       if chance(6) {
         story.append("trouble")
+        isTroubled = true
         let fault = [SimulatedFault.error(EIO), .partial(ENOSPC), .error(ENOSPC), .crash, .crash]
           .randomElement(using: &random)!
         files.fail(at: files.operationCount + Int.random(in: 0...60, using: &random), with: fault)
@@ -151,7 +153,8 @@ import Testing
         try write()
       } catch is SimulatedCrash {
         return try die()
-      } catch let error as StoreError where error.code != .corrupt && error.code != .incompatibleSchema {
+      } catch let error as StoreError where isTroubled || error.code != .corrupt {
+        // What couldn't be read for a fault is called damaged.
         story.append("  \(error)")
         files.injectFaults(nil)
         if error.code == .outcomeUnknown { writer = nil }
