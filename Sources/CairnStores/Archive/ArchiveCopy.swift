@@ -11,6 +11,10 @@ struct ArchiveCopy {
   /// Values of so many bytes or more are kept apart, where the attribute allows it.
   var leastBlob = ArchiveBlob.leastSize
   var clock: @Sendable () -> Date = { Date() }
+  /// Columns aren't longer than so many bytes before they are deflated.
+  var longestBlock = DecodingLimits().rawLength
+  /// Called when everything is on the medium, right before it takes the old file's place; what it throws ends the copy.
+  var check: () throws -> Void = {}
   /// What is written instead of a chunk of a table; nil leaves its rows out. Where this is nil, a damaged chunk
   /// ends the copy.
   var repair: ((Chunk, Int) -> Chunk?)?
@@ -27,9 +31,10 @@ struct ArchiveCopy {
   }
 
   /// Writes everything, and then puts the file in its place, durably. Throws what the file system throws, and what
-  /// `snapshot` has of damage: the old file is there then, untouched.
+  /// `snapshot` has of damage, and `unsupportedRequest` for values that no block has room for: the old file is there
+  /// then, untouched.
   func write(_ snapshot: TableSnapshot, _ identity: Identity) throws {
-    try AtomicReplacement.replace(path, on: fileSystem) { replacement in
+    try AtomicReplacement.replace(path, on: fileSystem, checking: check) { replacement in
       let uuid = identity.metadata.uuid
       let now = clock().millisecondsSince1970
       let sink = ReplacementSink(replacement)
@@ -47,7 +52,7 @@ struct ArchiveCopy {
       let metadata = try put(metadataText, sink)
       let encoder = ArchiveEncoder(
         to: sink, source: source, ColumnEncoder(effort: effort), nextGroup: 0, keepsColumns: false,
-        leastBlob: leastBlob)
+        leastBlob: leastBlob, longestBlock: longestBlock)
       var index = ArchiveIndex(
         generation: identity.generation, time: now, nextGroup: 0,
         schema: schema, metadata: metadata, nextKeys: identity.nextKeys, nextJoinKeys: identity.nextJoinKeys,

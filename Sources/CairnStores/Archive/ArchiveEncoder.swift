@@ -32,13 +32,16 @@ final class ArchiveEncoder {
 
   /// Values of so many bytes or more are kept apart, where the attribute allows it.
   private let leastBlob: Int
+  /// Blocks of columns aren't longer than so many bytes before they are deflated.
+  private let longestBlock: Int
 
   /// `source` is what the new blocks will be read from. Further encoders are like the one given.
   init(
     to sink: any BlockSink, source: ArchiveSource, _ encoder: ColumnEncoder, nextGroup: UInt32,
-    keepsColumns: Bool, leastBlob: Int = ArchiveBlob.leastSize
+    keepsColumns: Bool, leastBlob: Int, longestBlock: Int
   ) {
     self.leastBlob = leastBlob
+    self.longestBlock = longestBlock
     self.sink = sink
     self.source = source
     encoders = [encoder]
@@ -115,7 +118,8 @@ final class ArchiveEncoder {
     }
   }
 
-  /// The groups that hold `items`, in order. Throws what the sink throws.
+  /// The groups that hold `items`, in order. Throws what the sink throws, and `unsupportedRequest` where the values of
+  /// one column in one chunk are more than readers take of a block.
   func groups(of items: [Item], table: Int) throws -> [ArchiveGroup] {
     var result: [ArchiveGroup] = []
     var start = 0
@@ -124,16 +128,17 @@ final class ArchiveEncoder {
       while end < items.count, end - start < ArchiveGroup.capacity, items[end - 1].goesWith(items[end]) {
         end += 1
       }
-      result.append(try group(of: items[start..<end], table: table))
+      result += try groups(of: items[start..<end], table: table)
       start = end
     }
     return result
   }
 
-  private func group(of items: ArraySlice<Item>, table: Int) throws -> ArchiveGroup {
+  /// One group, or several where a block of it would be too long.
+  private func groups(of items: ArraySlice<Item>, table: Int) throws -> [ArchiveGroup] {
     let first = items.first!
     if first.isClean, let part = first.stored, part.index == 0, part.group.chunks.count == items.count {
-      return part.group
+      return [part.group]
     }
     let id = nextGroup
     nextGroup += 1
@@ -147,9 +152,15 @@ final class ArchiveEncoder {
     let items = try writingBlobs(items, table, id, needed)
     let relations = first.stored == nil ? relations(items, table, types) : []
     let places = 0..<types.count + 2
-    let blocks = prepare(places.filter { needed[$0] || first.stored == nil }, rows: items) { place, encoder in
+    let blocks = prepare(places.filter { needed[$0] || first.stored == nil }, rows: items) {
+      [longestBlock] place, encoder in
       let relation = place < relations.count ? relations[place] : nil
-      return ArchiveEncoder.block(items, place, table, id, types, relation, encoder)
+      return ArchiveEncoder.block(items, place, table, id, types, relation, encoder, longestBlock)
+    }
+    if let place = places.first(where: { place in blocks[place].map { $0?.isTooLong ?? false } ?? false }) {
+      guard items.count > 1 else { throw tooLong(table, place) }
+      let middle = items.startIndex + items.count / 2
+      return try groups(of: items[..<middle], table: table) + groups(of: items[middle...], table: table)
     }
     var columns: [ArchiveGroup.Reference?] = []
     for place in places {
@@ -170,7 +181,17 @@ final class ArchiveEncoder {
           })
       }
     }
-    return ArchiveGroup(id: id, table: table, types: types, chunks: chunks, columns: columns)
+    return [ArchiveGroup(id: id, table: table, types: types, chunks: chunks, columns: columns)]
+  }
+
+  private func tooLong(_ table: Int, _ place: Int) -> StoreError {
+    let names = ArchiveTables.names(table, place, source.schema)
+    return StoreError(
+      .unsupportedRequest,
+      "the values of \(Chunk.capacity) rows take more than the \(longestBlock) bytes that a block has room for",
+      entity: names.table, property: names.column, file: source.path,
+      remedy:
+        "allow external storage for the attribute, if its type is binary data, or keep the values in files")
   }
 
   private func relations(
@@ -203,6 +224,7 @@ final class ArchiveEncoder {
     let sources: [Int]
     /// By chunk; empty where there are none.
     let blobBytes: [Int]
+    var isTooLong = false
   }
 
   /// What `make` makes of each place: on two threads where there is enough to do, since blocks don't depend
@@ -226,7 +248,7 @@ final class ArchiveEncoder {
   /// The columns of one place; nil where the file says them without a block.
   private static func block(
     _ items: ArraySlice<Item>, _ place: Int, _ table: Int, _ group: UInt32, _ types: [ValueType],
-    _ relation: ColumnRelation?, _ encoder: ColumnEncoder
+    _ relation: ColumnRelation?, _ encoder: ColumnEncoder, _ longest: Int
   ) -> Block? {
     if place == types.count + 1, items.allSatisfy(\.chunk.hasDenseKeys) { return nil }
     let parts = items.map { item in (column: item.column(place), rows: item.chunk.count) }
@@ -244,6 +266,9 @@ final class ArchiveEncoder {
         encoded = related
         sources = relation.sources
       }
+    }
+    if encoded.rawLength > longest {
+      return Block(bytes: [], columns: [], zone: zone, sources: [], blobBytes: [], isTooLong: true)
     }
     let bytes = ColumnBlock.bytes(
       encoded, rows: parts.map(\.rows), blobs: ArchiveEncoder.joined(blobs, own), table: table, place: place,

@@ -55,7 +55,8 @@ public enum ArchiveFiles {
   }
 
   /// Puts a copy of the archive at `source` in the place of `target`. Throws `locked` while a store writes to
-  /// `target`; `corrupt` where `source` is no archive.
+  /// `target`; `corrupt` where `source` is no archive or is cut off meanwhile. Others may save to `source` meanwhile:
+  /// the copy is of the state that was the newest when it began.
   public static func replace(_ target: String, with source: String) throws {
     try replace(target, with: source, POSIXFileSystem.shared)
   }
@@ -66,16 +67,26 @@ public enum ArchiveFiles {
     defer { lock.release() }
     let file = try fileSystem.open(source, .read)
     defer { try? file.close() }
-    // What an unfinished save left isn't copied.
-    let end = try ArchiveFile(file: file, path: source).open(cacheBudget: 0).slot.fileLength
+    // What an unfinished save left isn't copied, and neither are the slots: who writes to the source may have put
+    // a commit there meanwhile that lies behind this one.
+    let slot = try ArchiveFile(file: file, path: source).open(cacheBudget: 0).slot
     try AtomicReplacement.replace(target, on: fileSystem) { replacement in
-      var offset: UInt64 = 0
-      while offset < end {
-        let bytes = try file.bytes(Int(min(1 << 20, end - offset)), at: offset)
-        if bytes.isEmpty { break }
-        try replacement.append(bytes)
-        offset += UInt64(bytes.count)
+      func copy(_ range: Range<UInt64>) throws {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+          let bytes = try file.bytes(Int(min(1 << 20, range.upperBound - offset)), at: offset)
+          guard !bytes.isEmpty else {
+            throw StoreError(
+              .corrupt, "the file was cut off while it was copied", file: source, offset: offset,
+              remedy: ArchiveSource.remedy)
+          }
+          try replacement.append(bytes)
+          offset += UInt64(bytes.count)
+        }
       }
+      try copy(0..<UInt64(ArchiveHeader.size))
+      for _ in CommitSlot.offsets { try replacement.append(slot.bytes) }
+      try copy(CommitSlot.end..<slot.fileLength)
     }
   }
 

@@ -24,6 +24,8 @@ public final class ArchiveStore: PersistentStore {
     package var leastFooter = 1024
     /// Values of so many bytes or more are kept apart, where the attribute allows external storage.
     package var leastBlob = ArchiveBlob.leastSize
+    /// Blocks of columns aren't longer than so many bytes before they are deflated: readers refuse longer ones.
+    package var longestBlock = DecodingLimits().rawLength
 
     public init() {}
   }
@@ -58,12 +60,21 @@ public final class ArchiveStore: PersistentStore {
   public let path: String
   private let options: Options
   private let lock: LockFile?
-  private let damage: DamageLog
+  let damage: DamageLog
   private let clock: @Sendable () -> Date
-  private let entries: Lock<(value: StoreMetadata, isChanged: Bool)>
+  private let entries: Lock<Entries>
   /// nil when read-only or closed. Its lock is taken under the engine's write lock, never the other way round.
   private let writing: Lock<ArchiveWriter?>
   private let archivedSchema: ArchivedSchema
+
+  private struct Entries {
+    var value: StoreMetadata
+    /// How often it was changed, and how many of the changes the file has.
+    var changeCount = 0
+    var savedCount = 0
+
+    var isChanged: Bool { changeCount > savedCount }
+  }
 
   /// Opens the archive at `path`, or makes an empty one where there is no file.
   ///
@@ -115,7 +126,7 @@ public final class ArchiveStore: PersistentStore {
     archivedSchema =
       order.isSame && contents.source.schema.keepsApartAs(model.schema)
       ? contents.schema : ArchivedSchema(model.schema, model: model.source ?? contents.schema.model)
-    entries = Lock((contents.metadata, false))
+    entries = Lock(Entries(value: contents.metadata))
     let writerOptions = ArchiveStore.writerOptions(options, clock)
     writing = Lock(
       options.isReadOnly
@@ -130,7 +141,7 @@ public final class ArchiveStore: PersistentStore {
   ) -> ArchiveWriter.Options {
     .init(
       effort: options.profile.effort, leastFooter: options.leastFooter,
-      leastBlob: options.leastBlob, clock: clock)
+      leastBlob: options.leastBlob, longestBlock: options.longestBlock, clock: clock)
   }
 
   private static func create(_ copy: ArchiveCopy, _ model: Model, _ uuid: UUID) throws {
@@ -209,7 +220,7 @@ public final class ArchiveStore: PersistentStore {
     set {
       entries.withLock {
         $0.value.userEntries = newValue.userEntries
-        $0.isChanged = true
+        $0.changeCount += 1
       }
     }
   }
@@ -245,15 +256,17 @@ public final class ArchiveStore: PersistentStore {
     if writing.withLock({ $0?.needsOtherKeys ?? false }) { try compact() }
     // What couldn't be read was taken for nulls: nothing made of that may be written.
     let before = damage.count
-    let commit = try damage.checking {
+    let commit = try damage.explaining {
       try engine.commit(changes, checked: { _ in try self.requireWriter() }) { commit, _ in
         try self.writing.withLock { writer in
-          let metadata = self.changedMetadata()
-          let kept = try self.opened(writer).save(
+          let writer = try self.opened(writer)
+          let entries = self.entries.withLock { $0 }
+          let kept = try writer.save(
             from: commit.old, to: commit.new, rowCount: changes.rowCount, nextKeys: commit.nextKeys,
-            nextJoinKeys: commit.nextJoinKeys, metadata: metadata,
-            checking: { try self.damage.check(since: before) })
-          if metadata != nil { self.entries.withLock { $0.isChanged = false } }
+            nextJoinKeys: commit.nextJoinKeys, metadata: entries.isChanged ? entries.value : nil,
+            checking: { try self.damage.check(since: before) },
+            requireOwner: { try self.requireOwner(writer) })
+          self.entries.withLock { $0.savedCount = entries.changeCount }
           return kept
         }
       }
@@ -276,14 +289,18 @@ public final class ArchiveStore: PersistentStore {
     }
   }
 
+  /// Throws where another may be writing by now.
+  private func requireOwner(_ writer: ArchiveWriter) throws {
+    try writer.requirePresence(on: fileSystem)
+    try lock?.check()
+  }
+
   private func opened(_ writer: ArchiveWriter?) throws -> ArchiveWriter {
     if let writer { return writer }
     throw StoreError(
       .unsupportedRequest, "the archive was opened for reading only", file: path,
       remedy: "open it for writing")
   }
-
-  private func changedMetadata() -> StoreMetadata? { entries.withLock { $0.isChanged ? $0.value : nil } }
 
   public func reserveKeys(_ count: Int, root: EntityID) throws -> Range<Int64> {
     try engine.reserveKeys(count, root: root)
@@ -300,7 +317,7 @@ public final class ArchiveStore: PersistentStore {
   public func close() throws {
     var failure: (any Error)?
     if !options.isReadOnly {
-      if changedMetadata() != nil {
+      if entries.withLock({ $0.isChanged }) {
         do { _ = try commit(ChangeSet()) } catch { failure = error }
       } else if hasUnsavedKeys {
         // Nothing that was saved is lost where this fails.
@@ -327,13 +344,14 @@ public final class ArchiveStore: PersistentStore {
   /// its place, but that may not last or the file can't be opened, nothing is saved any more until the store is opened
   /// again: what went to the old file nobody would find.
   public func compact() throws {
-    try damage.checking {
+    let before = damage.count
+    try damage.explaining {
       try engine.whileNobodyCommits { commit in
         try writing.withLock { writer in
           let old = try opened(writer)
           try old.requireWorking(on: fileSystem)
           try lock?.check()
-          let moved = try self.rewrite(commit, old)
+          let moved = try self.rewrite(commit, old) { try self.damage.check(since: before) }
           writer = moved.writer
           return moved.snapshot
         }
@@ -342,24 +360,30 @@ public final class ArchiveStore: PersistentStore {
   }
 
   private func rewrite(
-    _ commit: TableEngine.Unpublished, _ old: ArchiveWriter
+    _ commit: TableEngine.Unpublished, _ old: ArchiveWriter, checking check: @escaping () throws -> Void
   ) throws -> (writer: ArchiveWriter, snapshot: TableSnapshot) {
-    let metadata = entries.withLock { $0.value }
-    let copy = ArchiveCopy(
+    let entries = self.entries.withLock { $0 }
+    var copy = ArchiveCopy(
       fileSystem: fileSystem, path: path, effort: options.profile.effort, leastBlob: options.leastBlob,
       clock: clock)
+    copy.longestBlock = options.longestBlock
+    copy.check = {
+      try check()
+      // What another writer has saved meanwhile would be gone.
+      try self.requireOwner(old)
+    }
     do {
       try copy.write(
         commit.new,
         .init(
-          schema: archivedSchema, metadata: metadata, generation: commit.new.generation.number,
+          schema: archivedSchema, metadata: entries.value, generation: commit.new.generation.number,
           nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys))
     } catch let error as StoreError where error.code == .outcomeUnknown {
       old.stop(after: error)
       throw error
     }
     let (contents, writer) = try reopened(insteadOf: old)
-    entries.withLock { $0.isChanged = false }
+    self.entries.withLock { $0.savedCount = entries.changeCount }
     let beginning = ArchiveStore.beginning(contents, writer.order, damage)
     var tables: [Int: Table] = [:]
     for (number, table) in (beginning.tables + beginning.joins).enumerated() {
@@ -396,6 +420,22 @@ public final class ArchiveStore: PersistentStore {
 
   /// How many blocks the cache of the current file keeps account of.
   var cachedBlockCount: Int { writing.withLock { $0?.source.cache.entryCount ?? 0 } }
+}
+
+extension DamageLog {
+  /// As `checking`, for a `body` that makes something final and calls `check` before: what it has made is made,
+  /// whatever others couldn't read since.
+  fileprivate func explaining<T>(_ body: () throws -> T) throws -> T {
+    let before = count
+    do {
+      return try body()
+    } catch let error as StoreError where error.code == .outcomeUnknown {
+      throw error
+    } catch {
+      try check(since: before)
+      throw error
+    }
+  }
 }
 
 extension ArchiveStore: StoreOfTables {

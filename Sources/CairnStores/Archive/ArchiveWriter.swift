@@ -39,6 +39,8 @@ final class ArchiveWriter {
     /// shorter.
     var leastFooter: Int
     var leastBlob: Int
+    /// Of a column, in bytes before deflating.
+    var longestBlock: Int
     var clock: @Sendable () -> Date
   }
 
@@ -88,16 +90,37 @@ final class ArchiveWriter {
   /// A file isn't written anew for less, in bytes.
   static let leastWaste: Int64 = 1 << 20
 
-  /// Throws why nothing can be written any more, and where the file isn't the one at its path any more: what would be
-  /// saved to it then, nobody could open. Costs two looks at the file.
+  /// Throws why nothing can be written any more; where the file isn't the one at its path any more, because what
+  /// would be saved to it then, nobody could open; and where it has another length than was written, because then
+  /// it has lost its end, or somebody else writes to it. Costs two looks at the file.
   func requireWorking(on fileSystem: any FileSystem) throws {
     if let poison { throw poison }
-    guard let present = try fileSystem.information(path), present.isSameFile(as: try file.information())
-    else {
+    let size = try requirePresence(on: fileSystem)
+    guard size >= slot.fileLength else {
+      throw StoreError(
+        .corrupt,
+        "the file has \(size) bytes, and had \(slot.fileLength): it was cut off while it was open",
+        file: path,
+        offset: size, remedy: ArchiveSource.remedy)
+    }
+    guard size == slot.fileLength || hasRest else {
+      throw StoreError(
+        .fileSystem,
+        "the file has \(size) bytes, and had \(slot.fileLength): somebody else has written to it",
+        file: path, remedy: "close the store, see who else writes to the file, and open it again")
+    }
+  }
+
+  /// Throws where the file isn't the one at its path any more. Returns its size.
+  @discardableResult
+  func requirePresence(on fileSystem: any FileSystem) throws -> UInt64 {
+    let own = try file.information()
+    guard let present = try fileSystem.information(path), present.isSameFile(as: own) else {
       throw StoreError(
         .fileSystem, "the archive was removed or replaced while it was open", file: path,
         remedy: "close the store, see what became of the file, and open it again")
     }
+    return own.size
   }
 
   /// From here on nothing is written: another file is in the place of this one, or may be.
@@ -117,10 +140,12 @@ final class ArchiveWriter {
   /// Throws what the file system throws: the file is as before then. Only where it can't be known whether the save
   /// is on the medium, `outcomeUnknown`, and every later save throws the same until the archive is opened again.
   /// `check` is called when everything has been read that is needed, and before anything is final; what it throws is
-  /// thrown.
+  /// thrown. So is what `requireOwner` throws, which says whether the file is this writer's still: it is called before
+  /// the end of the file is written and before the slot, since the one who has it now may have saved.
   func save(
     from old: TableSnapshot, to new: TableSnapshot, rowCount: Int, nextKeys: [Int64],
-    nextJoinKeys: [Int64], metadata: StoreMetadata?, checking check: () throws -> Void
+    nextJoinKeys: [Int64], metadata: StoreMetadata?, checking check: () throws -> Void,
+    requireOwner: () throws -> Void
   ) throws -> TableSnapshot {
     if let poison { throw poison }
     precondition(!needsOtherKeys, "the file has to be written anew first")
@@ -137,7 +162,7 @@ final class ArchiveWriter {
     let columnEncoder = encoder(for: changes, rowCount)
     let encoder = ArchiveEncoder(
       to: sink, source: source, columnEncoder, nextGroup: index.nextGroup, keepsColumns: true,
-      leastBlob: options.leastBlob)
+      leastBlob: options.leastBlob, longestBlock: options.longestBlock)
     do {
       let metadataText = try metadata.map {
         try TextBlock.encode(.metadata, try ArchivedMetadata($0).json, level: 9)
@@ -164,14 +189,18 @@ final class ArchiveWriter {
         footerOffset: place.offset, footerLength: UInt32(place.length))
       try sink.append(ArchiveTrailer(slot: newSlot, uuid: source.uuid).bytes)
       try check()
+      try requireOwner()
       try sink.flush()
+      try poisoning { try file.sync() }
+      try requireOwner()
       try commit(newSlot)
       footers = footer.isWhole ? [place] : [place] + footers
     } catch {
       if poison == nil {
-        // What is behind the committed length means nothing; the room is given back where that goes.
+        // What is behind the committed length means nothing; the room is given back where that goes. Behind the
+        // length that another writer committed it is that one's.
         hasRest = true
-        try? cut()
+        if (try? requireOwner()) != nil { try? cut() }
       }
       throw error
     }
@@ -244,10 +273,18 @@ final class ArchiveWriter {
   }
 
   private func commit(_ new: CommitSlot) throws {
-    do {
-      try file.sync()
+    try poisoning {
       try file.write(new.bytes, at: CommitSlot.offsets[1 - slotNumber])
       try file.sync()
+    }
+    slot = new
+    slotNumber = 1 - slotNumber
+  }
+
+  /// After an error of `body` nothing can be written any more.
+  private func poisoning(_ body: () throws -> Void) throws {
+    do {
+      try body()
     } catch let error as StoreError {
       // After a failed sync nobody knows what is on the medium, and asking again proves nothing.
       poison = StoreError(
@@ -256,8 +293,6 @@ final class ArchiveWriter {
         systemError: error.systemError)
       throw poison!
     }
-    slot = new
-    slotNumber = 1 - slotNumber
   }
 
   private func items(_ chunks: [Chunk], _ number: Int) -> [ArchiveEncoder.Item] {

@@ -88,14 +88,16 @@ package final class AtomicReplacement {
   /// Puts the new content in the place of the old. When it returns, a power cut can't undo it.
   ///
   /// Throws `outcomeUnknown` if the new content is in its place, but a power cut may bring the old back; after every
-  /// other error the old content is there and the temporary file isn't.
-  package func commit() throws {
+  /// other error the old content is there and the temporary file isn't. `check` is called when everything is on the
+  /// medium, right before the new content takes its place, and may throw.
+  package func commit(checking check: () throws -> Void = {}) throws {
     precondition(isOpen, "a replacement of \(path) that was committed or abandoned is committed")
     do {
       try flush()
       // First the bytes, then the name: else a crash leaves the name with an empty file.
       try file.sync()
       try file.close()
+      try check()
       try fileSystem.rename(temporaryPath, to: path)
     } catch {
       abandon()
@@ -127,11 +129,11 @@ package final class AtomicReplacement {
 }
 
 extension AtomicReplacement {
-  /// Replaces the file at `path` by what `body` appends: `init`, `body`, `commit`. An error of `body` leaves the old
-  /// content.
+  /// Replaces the file at `path` by what `body` appends: `init`, `body`, `commit`. An error of `body` or `check` leaves
+  /// the old content.
   package static func replace(
     _ path: String, on fileSystem: any FileSystem, permissions: UInt16 = 0o644,
-    _ body: (AtomicReplacement) throws -> Void
+    checking check: () throws -> Void = {}, _ body: (AtomicReplacement) throws -> Void
   ) throws {
     let replacement = try AtomicReplacement(of: path, on: fileSystem, permissions: permissions)
     do {
@@ -140,7 +142,7 @@ extension AtomicReplacement {
       replacement.abandon()
       throw error
     }
-    try replacement.commit()
+    try replacement.commit(checking: check)
   }
 
   /// Removes what writers that crashed left beside the file at `path`, and returns the names.

@@ -202,11 +202,16 @@ import Testing
     _ = try store.commit(try Self.changes(0, store))
     let write = try #require(files.operations[start...].first { $0.kind == .write }).number - start
     let next = files.operationCount
-    files.injectFaults { [next + write: .partial(ENOSPC), next + write + 1: .error(EIO)][$0.number] }
+    files.injectFaults {
+      if $0.number == next + write { return .partial(ENOSPC) }
+      return $0.kind == .truncate ? .error(EIO) : nil
+    }
     // Far more than the next save writes.
     let large = try Self.largeChange()
     #expect(throws: StoreError(.fileSystem, "")) { _ = try store.commit(large) }
-    #expect(files.operations[next + write + 1].kind == .truncate)
+    #expect(files.operations[next + write].kind == .write)
+    #expect(files.operations.last?.kind == .truncate)
+    files.injectFaults(nil)
     #expect(try ArchiveFiles.contents(at: "/a", files).unfinished > 0)
     _ = try store.commit(try Self.changes(1, store))
     #expect(try ArchiveFiles.contents(at: "/a", files).unfinished == 0)
