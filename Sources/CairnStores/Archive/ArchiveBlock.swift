@@ -103,6 +103,8 @@ final class ArchiveBlock: @unchecked Sendable {
     source.cache.stripe(offset).withLock {
       if let decoded {
         isUsed = true
+        // Somebody has put them there since it was wanted.
+        if stage == .wanted { stage = .idle }
         return .known(decoded)
       }
       if stage == .reading || onlyIfWanted && stage != .wanted { return .taken }

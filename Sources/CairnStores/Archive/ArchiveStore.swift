@@ -422,22 +422,6 @@ public final class ArchiveStore: PersistentStore {
   var cachedBlockCount: Int { writing.withLock { $0?.source.cache.entryCount ?? 0 } }
 }
 
-extension DamageLog {
-  /// As `checking`, for a `body` that makes something final and calls `check` before: what it has made is made,
-  /// whatever others couldn't read since.
-  fileprivate func explaining<T>(_ body: () throws -> T) throws -> T {
-    let before = count
-    do {
-      return try body()
-    } catch let error as StoreError where error.code == .outcomeUnknown {
-      throw error
-    } catch {
-      try check(since: before)
-      throw error
-    }
-  }
-}
-
 extension ArchiveStore: StoreOfTables {
   package var tables: TableEngine { engine }
 

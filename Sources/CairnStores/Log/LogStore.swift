@@ -166,7 +166,7 @@ public final class LogStore: PersistentStore {
     // What couldn't be read was taken for nulls: nothing made of that may be written.
     let before = damage.count
     var sequence: UInt64 = 0
-    let commit = try damage.checking {
+    let commit = try damage.explaining {
       try engine.commit(changes, checked: { _ in try requireWriter() }) { work, commit in
         try damage.check(since: before)
         sequence = try writing.withLock { writer in
@@ -183,11 +183,22 @@ public final class LogStore: PersistentStore {
   }
 
   private func writeMetadata(_ writer: LogWriter) throws {
-    guard let metadata = try changedMetadata() else { return }
+    let metadata = try entries.withLock { entries -> [UInt8]? in
+      guard entries.isChanged else { return nil }
+      let metadata = try ArchivedMetadata(entries.value).json
+      // What is set from here on is for the next commit.
+      entries.isChanged = false
+      return metadata
+    }
+    guard let metadata else { return }
     var changed = writer.manifest
     changed.metadata = metadata
-    try writer.replace(changed)
-    entries.withLock { $0.isChanged = false }
+    do {
+      try writer.replace(changed)
+    } catch {
+      entries.withLock { $0.isChanged = true }
+      throw error
+    }
   }
 
   private func changedMetadata() throws -> [UInt8]? {

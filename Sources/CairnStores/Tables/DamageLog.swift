@@ -30,6 +30,20 @@ final class DamageLog: Sendable {
     return try result.get()
   }
 
+  /// As `checking`, for a `body` that makes something final and calls `check` before: what it has made is made,
+  /// whatever others couldn't read since.
+  func explaining<T>(_ body: () throws -> T) throws -> T {
+    let before = count
+    do {
+      return try body()
+    } catch let error as StoreError where error.code == .outcomeUnknown {
+      throw error
+    } catch {
+      try check(since: before)
+      throw error
+    }
+  }
+
   /// Throws if a column couldn't be read since the count was `before`.
   func check(since before: Int) throws {
     if let error = state.withLock({ $0.count > before ? $0.last : nil }) { throw error }
