@@ -286,22 +286,28 @@ private struct StopBytes {
     found[0] != 0 ? found[0].trailingZeroBitCount / 8 : 8 &+ found[1].trailingZeroBitCount / 8
   }
 
-  /// Of each of the sixteen bytes, all bits or none. Reads one byte more.
+  /// All bits of each byte for which the mask is set. Masks that are put together as masks are made anew of their
+  /// signs, which costs as much as three comparisons.
+  @inline(__always)
+  private func ones(_ mask: SIMDMask<SIMD16<Int8>>) -> Bytes { unsafeBitCast(mask, to: Bytes.self) }
+
+  /// Of each of the sixteen bytes, some bits or none. Reads one byte more.
   @inline(__always)
   private func stops(_ start: UnsafePointer<UInt8>) -> SIMD2<UInt64> {
     let start = UnsafeRawPointer(start)
     let bytes = start.loadUnaligned(as: Bytes.self)
     let next = start.loadUnaligned(fromByteOffset: 1, as: Bytes.self)
-    let anchors = ((bytes | firstCase) .== first) .& ((next | secondCase) .== second)
-    let letters = ((bytes | letterCase) &- leastLetter) .<= letterSpan
+    let anchors = ones((bytes | firstCase) .== first) & ones((next | secondCase) .== second)
+    let letters = ones(((bytes | letterCase) &- leastLetter) .<= letterSpan)
     // Vectors throughout: with a number beside a vector, the compiler makes a loop over the bytes.
-    let marked = letters .& (next .>= Bytes(repeating: 0x80))
-    let latin = (bytes &- Bytes(repeating: 0xC2)) .<= Bytes(repeating: 7)
-    let greek = bytes .== Bytes(repeating: 0xCD)
-    let signs = (bytes .== Bytes(repeating: 0xE2)) .| (bytes .== Bytes(repeating: 0xEF))
-    let extended = (bytes .== Bytes(repeating: 0xE1)) .& (next .>= Bytes(repeating: 0xB4))
-    let folding = latin .| greek .| signs .| extended
-    let stops = unsafeBitCast(anchors .| marked .| folding, to: SIMD2<UInt64>.self)
+    let marked = letters & next
+    let latin = ones((bytes &- Bytes(repeating: 0xC2)) .<= Bytes(repeating: 7))
+    let greek = ones(bytes .== Bytes(repeating: 0xCD))
+    let signs = ones(bytes .== Bytes(repeating: 0xE2)) | ones(bytes .== Bytes(repeating: 0xEF))
+    let extended = ones(bytes .== Bytes(repeating: 0xE1)) & ones(next .>= Bytes(repeating: 0xB4))
+    let found = anchors | latin | greek | signs | extended
+    // Of `marked` the highest bit alone says something.
+    let stops = unsafeBitCast(found | (marked & Bytes(repeating: 0x80)), to: SIMD2<UInt64>.self)
     return SIMD2(stops[0].littleEndian, stops[1].littleEndian)
   }
 }
