@@ -108,7 +108,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
   /// New objects that were deleted again: they hold rows of drafts until the next save or rollback.
   final var withdrawn: [NSManagedObject] = []
   /// Of `mutableOrderedSetValue(forKey:)`, as long as somebody holds them.
-  final var openLists: [OpenList] = []
+  final var openLists = OpenLists()
   /// What has happened since the last `processPendingChanges`.
   @exclusivity(unchecked) final var event = ContextEvent()
   /// The new objects as the last event has told of them, if all were of that event: a save tells of the same.

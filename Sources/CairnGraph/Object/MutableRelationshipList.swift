@@ -4,6 +4,7 @@
 // `reversed`, enumerators and iteration read the base class's own memory. So that holds the members once more, and is
 // brought up to date whenever the program changes the relationship, from whichever side.
 
+import CairnModel
 import Foundation
 
 final class RelationshipList: NSMutableOrderedSet {
@@ -29,10 +30,6 @@ final class RelationshipList: NSMutableOrderedSet {
   required init(arrayLiteral elements: Any...) { fatalError("made by mutableOrderedSetValue(forKey:)") }
 
   private var members: [NSManagedObject] { owner.destinations(of: relation) }
-
-  func shows(_ object: NSManagedObject, _ relation: Relation) -> Bool {
-    owner === object && self.relation.id == relation.id
-  }
 
   /// Brings the base class up to date, unless a change is under way here, which does so at its end.
   func mirror() {
@@ -162,31 +159,58 @@ final class RelationshipList: NSMutableOrderedSet {
 
 // MARK: Following the relationship
 
-/// A list that somebody may still hold.
-struct OpenList {
-  weak var list: RelationshipList?
+/// The lists that somebody may still hold, by owner and relationship.
+struct OpenLists {
+  private struct Place: Hashable {
+    /// A list that is held holds its owner, so that its address means nobody else.
+    let owner: ObjectIdentifier
+    let relation: RelationshipID
+
+    init(_ owner: NSManagedObject, _ relation: Relation) {
+      self.owner = ObjectIdentifier(owner)
+      self.relation = relation.id
+    }
+  }
+
+  private struct Entry {
+    weak var list: RelationshipList?
+  }
+
+  private var entries: [Place: Entry] = [:]
+  /// How many there may be before those whose lists are gone are taken out.
+  private var sweepCount = 16
+
+  /// Costs a look-up where lists were handed out, and nothing elsewhere.
+  subscript(owner: NSManagedObject, relation: Relation) -> RelationshipList? {
+    entries.isEmpty ? nil : entries[Place(owner, relation)]?.list
+  }
+
+  mutating func add(_ list: RelationshipList, _ owner: NSManagedObject, _ relation: Relation) {
+    if entries.count >= sweepCount {
+      entries = entries.filter { $0.value.list != nil }
+      sweepCount = max(16, 2 * entries.count)
+    }
+    entries[Place(owner, relation)] = Entry(list: list)
+  }
 }
 
 extension NSManagedObjectContext {
   final func openList(of object: NSManagedObject, _ relation: Relation) -> RelationshipList {
-    openLists.removeAll { $0.list == nil }
-    if let known = openLists.first(where: { $0.list?.shows(object, relation) ?? false })?.list {
+    if let known = openLists[object, relation] {
       known.mirror()
       return known
     }
     let list = RelationshipList(object, relation)
-    openLists.append(OpenList(list: list))
+    openLists.add(list, object, relation)
     return list
   }
 
   /// Brings the list that shows `relation` of `object` up to date, to which `member` was added at the end, or anything
-  /// may have been done. Costs nothing where nobody holds one.
+  /// may have been done.
   final func noteListChange(
     _ object: NSManagedObject, _ relation: Relation, adding member: NSManagedObject? = nil
   ) {
-    for open in openLists {
-      guard let list = open.list, list.shows(object, relation) else { continue }
-      if let member { list.mirror(adding: member) } else { list.mirror() }
-    }
+    guard let list = openLists[object, relation] else { return }
+    if let member { list.mirror(adding: member) } else { list.mirror() }
   }
 }

@@ -11,6 +11,8 @@ struct ReadAhead {
   private var slots: [Int]?
   /// The first chunk that nothing has been said of.
   private var next = 0
+  /// What the scan had found when the chunk before began.
+  private var foundBefore = -1
   /// How many chunks may be scanned before anything is read ahead: one that soon has enough reads nothing in vain.
   private let patience: Int
 
@@ -20,9 +22,11 @@ struct ReadAhead {
     patience = mayEndEarly ? 4 : 0
   }
 
-  /// Called before the chunk at `place` is scanned. `hasMatches` says whether the one before had any: where nothing
-  /// matches, the first column alone decides, and the others aren't read.
-  mutating func advance(to place: Int, hasMatches: Bool) {
+  /// Called before the chunk at `place` is scanned, with how many rows the scan has found. Where the chunk before had
+  /// none, the first column alone decides, and the others aren't read.
+  mutating func advance(to place: Int, found: Int) {
+    let hasMatches = found > foundBefore
+    foundBefore = found
     if place < patience { return }
     next = max(next, place)
     let end = min(place + ReadAhead.distance, chunks.count)

@@ -44,10 +44,8 @@ public struct RowQuery {
         for entity in entities {
           let chunks = source.chunks(of: entity)
           var ahead = ReadAhead(chunks, predicate, mayEndEarly: false)
-          var before = -1
           for (place, chunk) in chunks.enumerated() {
-            ahead.advance(to: place, hasMatches: total > before)
-            before = total
+            ahead.advance(to: place, found: total)
             predicate.select(chunk, mask.baseAddress!, trace) { mask in
               total += mask.map { RowSelection.countSet($0, chunk.count) } ?? chunk.count
             }
@@ -111,7 +109,6 @@ public struct RowQuery {
       for entity in entities {
         let chunks = source.chunks(of: entity)
         var ahead = predicate.map { ReadAhead(chunks, $0, mayEndEarly: limit != nil) }
-        var before = -1
         for (place, chunk) in chunks.enumerated() {
           if let limit, selection.count >= limit { return }
           guard let predicate else {
@@ -119,8 +116,7 @@ public struct RowQuery {
             add(chunk, chunk.deleted == nil ? nil : allLive(chunk, scratch.baseAddress!), to: &selection)
             continue
           }
-          ahead?.advance(to: place, hasMatches: selection.count > before)
-          before = selection.count
+          ahead?.advance(to: place, found: selection.count)
           predicate.select(chunk, scratch.baseAddress!, trace) { add(chunk, $0, to: &selection) }
         }
       }

@@ -246,6 +246,29 @@ import Testing
     #expect(red.mutableOrderedSetValue(forKey: "rooms").array.compactMap { $0 as? Room } == red.rooms)
   }
 
+  @Test func `3.8.4 of many mutable ordered sets each shows its own, whether others are held or gone`() throws
+  {
+    let office = try Office(.memory)
+    let departments = (0..<100).map { office.department("\($0)") }
+    // Every other one is let go at once.
+    let held = departments.indices.map { index in
+      let list = departments[index].mutableOrderedSetValue(forKey: "rooms")
+      return index % 2 == 0 ? list : nil
+    }
+    for (index, department) in departments.enumerated() {
+      for number in 0..<index % 5 {
+        let room = Room(context: office.context)
+        room.number = Int32(number)
+        room.department = department
+      }
+    }
+    for (index, list) in held.enumerated() {
+      let shown = list ?? departments[index].mutableOrderedSetValue(forKey: "rooms")
+      #expect(shown.compactMap { ($0 as? Room)?.number } == (0..<Int32(index % 5)).map { $0 }, "\(index)")
+      #expect(departments[index].mutableOrderedSetValue(forKey: "rooms") === shown)
+    }
+  }
+
   @Test func `3.3.5 a mutable set answers and changes as Foundation's own does`() throws {
     let office = try Office(.memory)
     let people = (0..<6).map { office.employee("\($0)") }
