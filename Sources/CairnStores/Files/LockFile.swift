@@ -47,10 +47,10 @@ package final class LockFile: Sendable {
     try? file.write(Array(holder.note.utf8), at: 0)
   }
 
-  /// Gives the lock back. Again does nothing.
+  /// Gives the lock back. Again does nothing. In a process that was forked the lock and its note stay the parent's.
   package func release() {
     guard (try? file.information()) != nil else { return }
-    try? file.truncate(to: 0)
+    if getpid() == holder.processID { try? file.truncate(to: 0) }
     try? file.close()
   }
 

@@ -273,7 +273,7 @@ public final class LogStore: PersistentStore {
       $0 = nil
     }
     following.withLock { $0 = nil }
-    if getpid() == processID { lock?.release() }
+    lock?.release()
     if let failure { throw failure }
   }
 

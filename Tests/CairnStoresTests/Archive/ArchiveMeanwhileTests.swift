@@ -105,17 +105,12 @@ import Testing
   @Test func `a save that is on the medium doesn't fail for what a reader finds damaged meanwhile`() throws {
     let files = WatchedFiles()
     let store = try Self.open(files)
-    let count = Lock(0)
     files.watch { event in
-      guard event == .sync,
-        (count.withLock {
-          $0 += 1; return $0
-        }) == 2
-      else { return }
+      guard event == .sync, files.count(of: .sync) == 2 else { return }
       store.damage.note(StoreError(.corrupt, "found by a reader"))
     }
     try Self.add(["one"], to: store)
-    #expect(count.withLock { $0 } == 2)
+    #expect(files.count(of: .sync) == 2)
     #expect(try store.snapshot().generation.number == 1)
     // Nor does a compaction.
     files.watch { event in
@@ -191,56 +186,4 @@ import Testing
       try store.compact()
     }
   }
-}
-
-/// A simulated file system that calls somebody before some operations.
-private final class WatchedFiles: FileSystem {
-  enum Event { case open, create, sync }
-
-  let inner = SimulatedFileSystem()
-  private let watcher = Lock<(@Sendable (Event) -> Void)?>(nil)
-
-  func watch(_ body: (@Sendable (Event) -> Void)?) { watcher.withLock { $0 = body } }
-
-  private func tell(_ event: Event) { watcher.withLock { $0 }?(event) }
-
-  private final class File: OpenFile {
-    let inner: any OpenFile
-    let owner: WatchedFiles
-
-    init(_ inner: any OpenFile, _ owner: WatchedFiles) { (self.inner, self.owner) = (inner, owner) }
-
-    var mayReadAhead: Bool { inner.mayReadAhead }
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
-      try inner.read(into: buffer, at: offset)
-    }
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
-      try inner.write(bytes, at: offset)
-    }
-    func truncate(to size: UInt64) throws { try inner.truncate(to: size) }
-    func preallocate(to size: UInt64) throws { try inner.preallocate(to: size) }
-    func sync() throws {
-      owner.tell(.sync)
-      try inner.sync()
-    }
-    func information() throws -> FileInformation { try inner.information() }
-    func setPermissions(_ permissions: UInt16) throws { try inner.setPermissions(permissions) }
-    func lock(_ kind: FileLock) throws -> Bool { try inner.lock(kind) }
-    func unlock() throws { try inner.unlock() }
-    func close() throws { try inner.close() }
-  }
-
-  func open(_ path: String, _ mode: FileMode) throws -> any OpenFile {
-    if case .create = mode, path.contains(".tmp-") { tell(.create) }
-    if mode == .readWrite { tell(.open) }
-    return File(try inner.open(path, mode), self)
-  }
-  func rename(_ source: String, to target: String) throws { try inner.rename(source, to: target) }
-  func remove(_ path: String) throws { try inner.remove(path) }
-  func makeDirectory(_ path: String) throws { try inner.makeDirectory(path) }
-  func removeDirectory(_ path: String) throws { try inner.removeDirectory(path) }
-  func list(_ path: String) throws -> [String] { try inner.list(path) }
-  func syncDirectory(_ path: String) throws { try inner.syncDirectory(path) }
-  func information(_ path: String) throws -> FileInformation? { try inner.information(path) }
-  func resolve(_ path: String) throws -> String { try inner.resolve(path) }
 }

@@ -112,12 +112,14 @@ import Testing
   }
 
   @Test func `threads that save at once share syncs`() throws {
-    let files = WatchedSyncs()
+    let files = WatchedFiles()
     let store = try LogSample.open(files)
     let keys = try store.reserveKeys(8, root: LogSample.people.id)
     let outcomes = Lock<[Result<Int64, any Error>]>([])
     // The first sync takes so long that all others have written by then.
-    files.watch { _ = wait { (try? store.snapshot().generation.number) == 8 } }
+    files.watch { event in
+      if event == .sync { _ = wait { (try? store.snapshot().generation.number) == 8 } }
+    }
     for key in keys {
       Thread.detachNewThread {
         let outcome = Result {
@@ -130,29 +132,72 @@ import Testing
     }
     #expect(wait { outcomes.withLock { $0.count } == 8 })
     #expect(try outcomes.withLock { try $0.map { try $0.get() } }.sorted() == Array(1...8))
-    #expect(files.watchedCount <= 2)
+    #expect(files.count(of: .sync) <= 2)
     #expect(!store.syncer.hasUnsynced)
   }
 
   @Test func `who waits for a durable frame doesn't wait for a sync of later ones`() throws {
-    let files = WatchedSyncs()
+    let files = WatchedFiles()
     let syncer = LogSyncer(durableThrough: 1)
     syncer.use(try files.open("/file", .create(permissions: 0o644)))
     syncer.noteWritten(2)
     let isReleased = Lock(false)
-    files.watch { _ = wait { isReleased.withLock { $0 } } }
+    files.watch { event in
+      if event == .sync { _ = wait { isReleased.withLock { $0 } } }
+    }
     let returned = Lock<[UInt64]>([])
     for sequence: UInt64 in [2, 1] {
       Thread.detachNewThread {
         try? syncer.wait(for: sequence)
         returned.withLock { $0.append(sequence) }
       }
-      if sequence == 2 { #expect(wait { files.watchedCount == 1 }) }
+      if sequence == 2 { #expect(wait { files.count(of: .sync) == 1 }) }
     }
     #expect(wait { returned.withLock { $0 } == [1] })
     isReleased.withLock { $0 = true }
     #expect(wait { returned.withLock { $0 } == [1, 2] })
-    #expect(files.watchedCount == 1 && syncer.durable == 2)
+    #expect(files.count(of: .sync) == 1 && syncer.durable == 2)
+  }
+
+  @Test func `metadata that is changed while a save is under way is saved by the next`() throws {
+    let files = WatchedFiles()
+    let store = try LogSample.open(files)
+    store.metadata.userEntries = ["before": .int(1)]
+    files.watch { event in
+      if event == .rename { store.metadata.userEntries["meanwhile"] = .int(2) }
+    }
+    try LogSample.commit(0, store)
+    #expect(files.count(of: .rename) == 1)
+    files.watch(nil)
+    try LogSample.commit(1, store)
+    // What has died doesn't close.
+    let reader = try LogSample.openForReading(files)
+    #expect(reader.metadata.userEntries == ["before": .int(1), "meanwhile": .int(2)])
+    try store.close()
+  }
+
+  @Test func `metadata whose save fails is saved by the next`() throws {
+    let files = SimulatedFileSystem()
+    let store = try LogSample.open(files)
+    store.metadata.userEntries = ["a": .int(1)]
+    files.injectFaults { $0.kind == .create ? .error(ENOSPC) : nil }
+    #expect(throws: StoreError.self) { try LogSample.commit(0, store) }
+    files.injectFaults(nil)
+    try LogSample.commit(0, store)
+    #expect(try LogSample.openForReading(files).metadata.userEntries == ["a": .int(1)])
+  }
+
+  @Test func `a save that is written doesn't fail for what a reader finds damaged meanwhile`() throws {
+    let files = WatchedFiles()
+    let store = try LogSample.open(files)
+    store.metadata.userEntries = ["a": .int(1)]
+    files.watch { event in
+      if event == .rename { store.damage.note(StoreError(.corrupt, "found by a reader")) }
+    }
+    let commit = try LogSample.commit(0, store)
+    #expect(files.count(of: .rename) == 1)
+    #expect(try store.snapshot().generation == commit.generation)
+    #expect(try LogSample.openForReading(files).snapshot().generation == commit.generation)
   }
 
   @Test func `no key is handed out again after a reopening, after crashes neither`() throws {
@@ -246,56 +291,4 @@ func wait(until isTrue: () throws -> Bool) rethrows -> Bool {
     Thread.sleep(forTimeInterval: 0.002)
   }
   return false
-}
-
-/// A file system that calls somebody before each sync of a file.
-final class WatchedSyncs: FileSystem {
-  private let files = SimulatedFileSystem()
-  private let watcher = Lock<((@Sendable () -> Void)?, count: Int)>((nil, 0))
-
-  func watch(_ body: @escaping @Sendable () -> Void) { watcher.withLock { $0 = (body, 0) } }
-
-  /// How many syncs there were since somebody watches.
-  var watchedCount: Int { watcher.withLock { $0.count } }
-
-  final class File: OpenFile {
-    let inner: any OpenFile
-    let owner: WatchedSyncs
-
-    init(_ inner: any OpenFile, _ owner: WatchedSyncs) { (self.inner, self.owner) = (inner, owner) }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
-      try inner.read(into: buffer, at: offset)
-    }
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
-      try inner.write(bytes, at: offset)
-    }
-    func truncate(to size: UInt64) throws { try inner.truncate(to: size) }
-    func preallocate(to size: UInt64) throws { try inner.preallocate(to: size) }
-    func sync() throws {
-      let watcher = owner.watcher.withLock { watcher in
-        watcher.count += 1
-        return watcher.0
-      }
-      watcher?()
-      try inner.sync()
-    }
-    func information() throws -> FileInformation { try inner.information() }
-    func setPermissions(_ permissions: UInt16) throws { try inner.setPermissions(permissions) }
-    func lock(_ kind: FileLock) throws -> Bool { try inner.lock(kind) }
-    func unlock() throws { try inner.unlock() }
-    func close() throws { try inner.close() }
-  }
-
-  func open(_ path: String, _ mode: FileMode) throws -> any OpenFile {
-    File(try files.open(path, mode), self)
-  }
-  func rename(_ source: String, to target: String) throws { try files.rename(source, to: target) }
-  func remove(_ path: String) throws { try files.remove(path) }
-  func makeDirectory(_ path: String) throws { try files.makeDirectory(path) }
-  func removeDirectory(_ path: String) throws { try files.removeDirectory(path) }
-  func list(_ path: String) throws -> [String] { try files.list(path) }
-  func syncDirectory(_ path: String) throws { try files.syncDirectory(path) }
-  func information(_ path: String) throws -> FileInformation? { try files.information(path) }
-  func resolve(_ path: String) throws -> String { try files.resolve(path) }
 }

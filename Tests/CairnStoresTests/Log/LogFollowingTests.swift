@@ -204,18 +204,13 @@ import Testing
   }
 
   @Test func `a checkpoint goes on beside readers and writers`() throws {
-    let files = WatchedSyncs()
+    let files = WatchedFiles()
     let store = try LogSample.open(files)
     try LogSample.commit(0, store)
     // The new base is the third file to be synced: the old segment, the new one, a manifest, the base.
-    let count = Lock(0)
     let committed = Lock<[Int64]>([])
-    files.watch {
-      guard
-        count.withLock({
-          $0 += 1; return $0
-        }) == 4
-      else { return }
+    files.watch { event in
+      guard event == .sync, files.count(of: .sync) == 4 else { return }
       committed.withLock { committed in
         committed = (0..<2).compactMap { try? LogSample.commit($0 + 1, store).generation.number }
       }

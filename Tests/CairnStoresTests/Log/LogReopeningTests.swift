@@ -150,15 +150,17 @@ import Testing
   }
 
   @Test func `who changes files waits for the sync of the old one`() throws {
-    let files = WatchedSyncs()
+    let files = WatchedFiles()
     let syncer = LogSyncer(durableThrough: 1)
     let first = try files.open("/first", .create(permissions: 0o644))
     syncer.use(first)
     syncer.noteWritten(2)
     let isReleased = Lock(false)
-    files.watch { _ = wait { isReleased.withLock { $0 } } }
+    files.watch { event in
+      if event == .sync { _ = wait { isReleased.withLock { $0 } } }
+    }
     Thread.detachNewThread { try? syncer.syncNow() }
-    #expect(wait { files.watchedCount == 1 })
+    #expect(wait { files.count(of: .sync) == 1 })
     let isUsed = Lock(false)
     Thread.detachNewThread {
       syncer.use(nil)
