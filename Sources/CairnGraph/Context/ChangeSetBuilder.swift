@@ -73,7 +73,7 @@ final class ChangeSetBuilder {
     context.inserted.forEachUncounted { index, object in
       let key = keys[index]
       if key == 0 { return }
-      if let changes = object.changes, !changes.links.isEmpty { linkedNew.append(object) }
+      if let changes = object.changes, changes.hasLinks { linkedNew.append(object) }
       let entity = object.table.entity.id.index
       rowsByEntity[entity].keys.append(key)
       rowsByEntity[entity].drafts.append(Int(object.row))
@@ -120,7 +120,7 @@ final class ChangeSetBuilder {
 
   /// In one pass over the changed objects, each of which costs a look at memory that is nowhere near.
   private func addUpdates() {
-    context.updatedList.forEachUncounted { object in
+    context.updatedList.forEachUncounted(.changes) { object in
       guard object.isUpdated, isHere(object), let changes = object.changes else { return }
       Unmanaged.passUnretained(changes)._withUnsafeGuaranteedRef { addUpdate(object, $0) }
     }
@@ -129,7 +129,7 @@ final class ChangeSetBuilder {
 
   @inline(__always)
   private func addUpdate(_ object: NSManagedObject, _ changes: ObjectChanges) {
-    if !changes.links.isEmpty { linked.append(object) }
+    if changes.hasLinks { linked.append(object) }
     if let only = changes.values.only {
       if only.value.isStoredLike(updates.storedValue(of: object, only.key)) { return }
       let batch = updates.batch(of: object, only.key)
@@ -168,21 +168,36 @@ final class ChangeSetBuilder {
   // MARK: Deletes, and rows that are only checked
 
   private func addDeletes() {
-    let gone = context.deleted.filter { isHere($0) && !$0.flags.contains(.isInaccessible) }
+    if context.deleted.isEmpty { return }
+    var gone: [NSManagedObject] = []
+    gone.reserveCapacity(context.deleted.count)
+    context.deleted.forEachUncounted { object in
+      if isHere(object), !object.flags.contains(.isInaccessible) { gone.append(object) }
+    }
     for (entity, objects) in grouped(gone) {
-      changes.deletes.append(
-        ChangeSet.Deletes(entity: entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion)))
+      let (keys, versions) = keysAndVersions(objects)
+      changes.deletes.append(ChangeSet.Deletes(entity: entity, keys: keys, versions: versions))
     }
   }
 
   private func addChecks() {
     let watched = context.watched.filter { isHere($0) && !$0.hasChanges && $0.chunk != nil }
     for (entity, objects) in grouped(watched) {
+      let (keys, versions) = keysAndVersions(objects)
       changes.updates.append(
-        ChangeSet.Updates(
-          entity: entity, keys: objects.map(\.key), versions: objects.map(\.rowVersion), slots: [],
-          columns: []))
+        ChangeSet.Updates(entity: entity, keys: keys, versions: versions, slots: [], columns: []))
     }
+  }
+
+  private func keysAndVersions(_ objects: [NSManagedObject]) -> (keys: [Int64], versions: [Int64]) {
+    var (keys, versions): ([Int64], [Int64]) = ([], [])
+    keys.reserveCapacity(objects.count)
+    versions.reserveCapacity(objects.count)
+    objects.forEachUncounted { object in
+      keys.append(object.key)
+      versions.append(object.rowVersion)
+    }
+    return (keys, versions)
   }
 
   /// By key; mostly they are so already.
@@ -196,8 +211,13 @@ final class ChangeSetBuilder {
   /// By entity, and by key within; each object once.
   private func grouped(_ objects: [NSManagedObject]) -> [(EntityID, [NSManagedObject])] {
     guard let first = objects.first?.table.entity.id else { return [] }
-    let isOneEntity = objects.allSatisfy { $0.table.entity.id == first }
-    let groups = isOneEntity ? [first: objects] : Dictionary(grouping: objects) { $0.table.entity.id }
+    var (isInOrder, last) = (true, Int64.min)
+    objects.forEachUncounted { object in
+      if object.table.entity.id != first || object.key <= last { isInOrder = false }
+      last = object.key
+    }
+    if isInOrder { return [(first, objects)] }
+    let groups = Dictionary(grouping: objects) { $0.table.entity.id }
     return groups.sorted { $0.key < $1.key }.map { entity, members in
       var result: [NSManagedObject] = []
       for object in ascending(members) where result.last !== object {
@@ -314,8 +334,12 @@ extension NSManagedObject {
   /// The version of the row that the object's values are of.
   final var rowVersion: Int64 {
     guard let chunk else { return 0 }
-    let versions = chunk.versions
-    if let damage = versions.damage { managedObjectContext?.keep(damage) }
-    return versions.integer(Int(row))
+    // Nobody lets go of the chunk meanwhile.
+    return Unmanaged.passUnretained(chunk)._withUnsafeGuaranteedRef {
+      $0.withVersions { versions in
+        if let damage = versions.damage { managedObjectContext?.keep(damage) }
+        return versions.integer(Int(row))
+      }
+    }
   }
 }

@@ -61,18 +61,21 @@ extension NSManagedObjectContext {
       userInfo[NSInsertedObjectsKey] = new
       recentlyInserted = past.firstInserted == 0 && past.appeared.isEmpty ? new : nil
     }
-    let deleted = past.deleted.filter { $0.isDeleted || $0.flags.contains(.isDead) }
-    if !deleted.isEmpty {
-      let set = Set(sparse: deleted)
-      userInfo[NSDeletedObjectsKey] = set
-      let isAll =
-        set.count == self.deleted.count && deleted.allSatisfy { $0.isDeleted && !$0.flags.contains(.isDraft) }
-      recentlyDeleted = isAll ? (set, changeCount) : nil
+    var deleted = Set<NSManagedObject>(minimumCapacity: 2 * past.deleted.count)
+    var areSaved = true
+    past.deleted.forEachUncounted(.changes) { object in
+      guard object.isDeleted || object.flags.contains(.isDead) else { return }
+      endEvent(object)
+      if !object.isDeleted || object.flags.contains(.isDraft) { areSaved = false }
+      deleted.update(with: object)
     }
-    for object in deleted { endEvent(object) }
+    if !deleted.isEmpty {
+      userInfo[NSDeletedObjectsKey] = deleted
+      recentlyDeleted = deleted.count == self.deleted.count && areSaved ? (deleted, changeCount) : nil
+    }
     var updated = Set<NSManagedObject>(minimumCapacity: 2 * past.updated.count)
     var areUpdated = true
-    past.updated.forEachUncounted { object in
+    past.updated.forEachUncounted(.changes) { object in
       guard object.flags.contains(.inEvent) else { return }
       endEvent(object)
       if object.isDeleted || !(object.isUpdated || object.isInserted) { return }
@@ -144,6 +147,7 @@ extension Set {
   /// `update`, here as wherever many are added, because `insert` counts a reference to what it returns.
   init(sparse elements: [Element]) {
     self.init(minimumCapacity: 2 * elements.count)
-    for element in elements { update(with: element) }
+    // By index, so that the set's is the only reference that is counted.
+    elements.withUnsafeBufferPointer { for index in $0.indices { update(with: $0[index]) } }
   }
 }

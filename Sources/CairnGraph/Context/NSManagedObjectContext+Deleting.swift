@@ -55,19 +55,29 @@ extension NSManagedObjectContext {
   // MARK: Rules
 
   final func propagateDeletes() {
-    // Rules may delete more, which come to the end of the list.
-    var next = 0
-    while next < event.unpropagated.count {
-      let object = event.unpropagated[next]
-      next += 1
-      guard object.flags.contains(.isDeleted), !object.flags.contains(.isPropagated) else { continue }
-      for rule in object.table.deleteRules { apply(rule, object) }
-      object.flags.insert(.isPropagated)
+    // Rules may delete more, whose turn comes after those.
+    while !event.unpropagated.isEmpty {
+      let objects = event.unpropagated
+      event.unpropagated = []
+      objects.forEachUncounted { object in
+        guard object.flags.contains(.isDeleted), !object.flags.contains(.isPropagated) else { return }
+        Unmanaged.passUnretained(object.table)._withUnsafeGuaranteedRef { table in
+          for owner in table.deleteRules.owners { leave(owner, object, table) }
+          for rule in table.deleteRules.others { apply(rule, object) }
+        }
+        object.flags.insert(.isPropagated)
+      }
     }
-    if next > 0 { event.unpropagated = [] }
   }
 
-  private final func apply(_ rule: DeleteRule, _ object: NSManagedObject) {
+  /// Notes at the object that a to-one's key leads to that its set or list, which leaves out the deleted one by
+  /// itself, has a member less.
+  private final func leave(_ owner: DeleteRules.Owner, _ object: NSManagedObject, _ table: EntityTable) {
+    guard let key = object.slotKey(owner.slot), let scope = table.scope else { return }
+    noteMember(key, owner.root, scope)
+  }
+
+  private final func apply(_ rule: DeleteRules.Rule, _ object: NSManagedObject) {
     let relation = rule.relation
     // Whoever deleted a row that is gone has applied its cascades already, and to what it led to then; here it is
     // only taken out of what leads to it.
@@ -81,13 +91,12 @@ extension NSManagedObjectContext {
     }
     guard let inverse = rule.inverse else { return }
     if inverse.isToMany {
-      // The other side is a set or a list that leaves the object out by itself.
+      // The other sides are sets or lists that leave the object out by themselves.
       guard let scope = object.table.scope else { return }
-      if relation.isToMany {
-        for key in object.destinationKeys(of: relation) { noteMember(key, relation, scope) }
-      } else if let key = object.destinationKey(of: relation) {
-        noteMember(key, relation, scope)
-      }
+      let keys =
+        relation.isToMany
+        ? object.destinationKeys(of: relation) : [object.destinationKey(of: relation)].compactMap(\.self)
+      for key in keys { noteMember(key, relation.destinationRoot, scope) }
       return
     }
     let others = object.destinations(ofAny: relation)
@@ -99,28 +108,47 @@ extension NSManagedObjectContext {
     object.dropDestinations(of: relation, left)
   }
 
-  private final func noteMember(_ key: Int64, _ relation: Relation, _ scope: StoreScope) {
-    if let other = scope.knownObject(key, root: relation.destinationRoot), !other.isFault {
+  private final func noteMember(_ key: Int64, _ root: EntityID, _ scope: StoreScope) {
+    if let other = scope.knownObject(key, root: root), !other.isFault {
       other.noteChange()
     }
   }
 }
 
-/// What deleting an object does along one of its relationships.
-struct DeleteRule {
-  let relation: Relation
-  let inverse: Relation?
-  /// Whether it deletes the destinations; otherwise it takes the object out of them.
-  let isCascade: Bool
+/// What deleting an object of one entity does to others.
+struct DeleteRules {
+  /// Those of members, apart and without references, because they are most of all and many objects are deleted
+  /// by the same few.
+  private(set) var owners: [Owner] = []
+  private(set) var others: [Rule] = []
 
-  /// Those of an entity that do something, in the order of the relationships' names.
-  static func all(of entity: CompiledEntity, _ model: CompiledModel) -> [DeleteRule] {
-    entity.properties.sorted { $0.key < $1.key }.compactMap { _, property in
-      guard case .relationship(let relation) = property else { return nil }
+  /// A to-one that nullifies and is a member's side of a to-many.
+  struct Owner {
+    /// Of the member's row, with the owner's key.
+    let slot: Int
+    /// Of the owner's hierarchy.
+    let root: EntityID
+  }
+
+  struct Rule {
+    let relation: Relation
+    let inverse: Relation?
+    /// Whether it deletes the destinations; otherwise it takes the object out of them.
+    let isCascade: Bool
+  }
+
+  /// Those that do something, in the order of the relationships' names.
+  init(_ entity: CompiledEntity, _ model: CompiledModel) {
+    for (_, property) in entity.properties.sorted(by: { $0.key < $1.key }) {
+      guard case .relationship(let relation) = property else { continue }
       let rule = model.schema[relation.id].deleteRule
-      if rule == .noAction || rule == .deny { return nil }
-      return DeleteRule(
-        relation: relation, inverse: relation.inverse.map { model[$0] }, isCascade: rule == .cascade)
+      if rule == .noAction || rule == .deny { continue }
+      let inverse = relation.inverse.map { model[$0] }
+      if rule == .nullify, let slot = relation.keySlot, let inverse, inverse.isToMany {
+        owners.append(Owner(slot: slot, root: relation.destinationRoot))
+      } else {
+        others.append(Rule(relation: relation, inverse: inverse, isCascade: rule == .cascade))
+      }
     }
   }
 }

@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
   private final func discard(_ object: NSManagedObject) {
     noteForResults(object)
     if object.isUpdated { object.revertRelationships() }
-    if object.changes?.links.isEmpty ?? true {
+    if !(object.changes?.hasLinks ?? false) {
       unmarkUpdated(object)
     } else if object.isUpdated {
       object.flags.remove(.isUpdated)
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
   /// Makes the object a fault. Changes of relationships that are facts of other objects' rows stay: those have
   /// them still.
   private final func dropRow(of object: NSManagedObject) {
-    guard let changes = object.changes, !changes.links.isEmpty else { return object.turnIntoFault() }
+    guard let changes = object.changes, changes.hasLinks else { return object.turnIntoFault() }
     object.keepsLinks { object.turnIntoFault() }
     changes.forgetRow()
   }

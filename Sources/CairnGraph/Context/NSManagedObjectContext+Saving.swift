@@ -153,7 +153,7 @@ extension NSManagedObjectContext {
       promote(object, to: keys[index])
       rows.settle(object)
     }
-    updatedList.forEachUncounted { object in
+    updatedList.forEachUncounted(.changes) { object in
       if !object.table.isOf(scope) { return }
       object.flags.remove(.isListed)
       if object.flags.contains(.isUpdated) { updatedCount -= 1 }
@@ -167,7 +167,7 @@ extension NSManagedObjectContext {
       }
     }
     rows.settleRest()
-    for object in deleted where object.table.isOf(scope) { scope.remove(object) }
+    deleted.forEachUncounted { if $0.table.isOf(scope) { scope.remove($0) } }
     for object in withdrawn where object.table.isOf(scope) { kill(object) }
     withdrawn.removeAll { $0.flags.contains(.isDead) }
     scope.clearDrafts()
@@ -202,10 +202,11 @@ extension NSManagedObjectContext {
         NSUpdatedObjectsKey: updated ?? Set(sparse: report.updated),
         NSDeletedObjectsKey: deleted ?? Set(sparse: report.deleted),
       ])
+    let ids = report.ids
     NotificationCenter.default.post(
-      name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: report.idSets)
-    SaveMailbox.deliver(report.ids, from: self)
-    for object in report.deleted { kill(object) }
+      name: .NSManagedObjectContextDidSaveObjectIDs, object: self, userInfo: ids.userInfo)
+    SaveMailbox.deliver(ids, from: self)
+    report.deleted.forEachUncounted { kill($0) }
     collectInstalment(afterInserting: report.inserted.count)
   }
 }
@@ -327,24 +328,18 @@ private struct SaveReport {
     }
   }
 
-  var idSets: [AnyHashable: Any] {
-    var result: [AnyHashable: Any] = [:]
-    let lists = [
-      (NSInsertedObjectIDsKey, inserted), (NSUpdatedObjectIDsKey, updated), (NSDeletedObjectIDsKey, deleted),
-    ]
-    for (key, objects) in lists where !objects.isEmpty {
-      var ids = Set<NSManagedObjectID>(minimumCapacity: 2 * objects.count)
-      objects.forEachUncounted { ids.update(with: $0.objectID) }
-      result[key] = ids
-    }
-    return result
-  }
-
   var ids: SavedIDs {
     var ids = SavedIDs()
-    ids.inserted = inserted.map(\.objectID)
-    ids.updated = updated.map(\.objectID)
-    ids.deleted = deleted.map(\.objectID)
+    ids.inserted = Self.ids(of: inserted)
+    ids.updated = Self.ids(of: updated)
+    ids.deleted = Self.ids(of: deleted)
+    return ids
+  }
+
+  private static func ids(of objects: [NSManagedObject]) -> [NSManagedObjectID] {
+    var ids: [NSManagedObjectID] = []
+    ids.reserveCapacity(objects.count)
+    objects.forEachUncounted { ids.append($0.objectID) }
     return ids
   }
 }

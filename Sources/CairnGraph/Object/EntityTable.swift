@@ -51,7 +51,7 @@ import Foundation
   /// Whether `rules` has any that a changed or new object could break.
   private(set) lazy var hasPropertyRules = !rules.attributes.isEmpty || !rules.relationships.isEmpty
   private(set) lazy var hasDenyRules = !rules.denying.isEmpty
-  private(set) lazy var deleteRules = DeleteRule.all(of: entity, model)
+  private(set) lazy var deleteRules = DeleteRules(entity, model)
   @usableFromInline let cache: UnsafeMutablePointer<SlotCacheEntry>
   private var rememberedCount = 0
 

@@ -102,7 +102,11 @@ extension NSManagedObject {
       if case .key(let key) = value { return key }
       return nil
     }
-    return chunk?.withColumn(slot) { sound($0).isNull(Int(row)) ? nil : $0.integer(Int(row)) }
+    guard let chunk else { return nil }
+    // Nobody lets go of the chunk meanwhile.
+    return Unmanaged.passUnretained(chunk)._withUnsafeGuaranteedRef {
+      $0.withColumn(slot) { sound($0).isNull(Int(row)) ? nil : $0.integer(Int(row)) }
+    }
   }
 
   /// The value that is stored, whatever was changed since; null for a new object.

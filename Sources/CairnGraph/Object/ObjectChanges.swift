@@ -9,11 +9,26 @@ final class ObjectChanges {
   // to a field calls out.
   /// By slot; keys of unsaved objects are negative. A new object's slots are in the draft instead.
   @exclusivity(unchecked) var values: SmallMap<Int, Value> = [:]
-  @exclusivity(unchecked) private(set) var links: SmallMap<RelationshipID, PendingLinks> = [:]
-  /// `values` as they were when the event began; of a new object, its whole row.
-  private(set) var valuesBeforeEvent: SmallMap<Int, Value>?
+  @exclusivity(unchecked) private var event = EventStart.none
+  // Apart, so that what most changed objects have lies in little memory: a save walks over many of them.
+  /// nil where there are none.
+  @exclusivity(unchecked) private var changedLinks: ChangedLinks?
   /// What few objects have; nil where there is none of it.
   private var rarities: Rarities?
+
+  /// `values` as they were when the event began that goes on; of a new object, its whole row.
+  private enum EventStart {
+    case none
+    case empty
+    indirect case values(SmallMap<Int, Value>)
+  }
+
+  private final class ChangedLinks {
+    @exclusivity(unchecked) var links: SmallMap<RelationshipID, PendingLinks> = [:]
+    /// The pending links that were asked for last: a long run of additions is to one relationship.
+    /// `links` holds them, and whatever takes them out of it forgets them here.
+    @exclusivity(unchecked) var last: (relation: RelationshipID, pending: Unmanaged<PendingLinks>)?
+  }
 
   private final class Rarities {
     var transients: [String: Any?] = [:]
@@ -69,48 +84,61 @@ final class ObjectChanges {
     return !(rarities.transients.isEmpty && rarities.readRelations.isEmpty && rarities.fetched.isEmpty)
   }
 
-  /// The pending links that were asked for last: a long run of additions is to one relationship.
-  /// `links` holds them, and whatever takes them out of it forgets them here.
-  @exclusivity(unchecked) private var lastLinks: (relation: RelationshipID, pending: Unmanaged<PendingLinks>)?
+  /// The changed links by relationship.
+  var links: SmallMap<RelationshipID, PendingLinks> { changedLinks?.links ?? [:] }
+
+  /// `values` as they were when the event began that goes on; of a new object, its whole row. nil outside of one.
+  var valuesBeforeEvent: SmallMap<Int, Value>? {
+    switch event {
+    case .none: nil
+    case .empty: [:]
+    case .values(let values): values
+    }
+  }
 
   /// Adds a key to an unordered to-many relationship that doesn't have it.
   func addNew(_ key: Int64, to relation: RelationshipID) {
-    if let lastLinks, lastLinks.relation == relation {
-      lastLinks.pending._withUnsafeGuaranteedRef { $0.add(key, isNew: true) }
+    if let last = changedLinks?.last, last.relation == relation {
+      last.pending._withUnsafeGuaranteedRef { $0.add(key, isNew: true) }
     } else {
       let pending = pendingLinks(relation)
-      lastLinks = (relation, .passUnretained(pending))
+      changedLinks?.last = (relation, .passUnretained(pending))
       pending.add(key, isNew: true)
     }
   }
 
-  var hasSavable: Bool { !values.isEmpty || !links.isEmpty }
+  var hasRarities: Bool { rarities != nil }
+  var hasLinks: Bool { changedLinks != nil }
+  var hasSavable: Bool { !values.isEmpty || hasLinks }
 
   /// The changed links of one relationship, made if there are none yet.
   func pendingLinks(_ relation: RelationshipID) -> PendingLinks {
-    if let found = links[relation] { return found }
+    let holder = changedLinks ?? ChangedLinks()
+    changedLinks = holder
+    if let found = holder.links[relation] { return found }
     let made = PendingLinks()
-    links[relation] = made
+    holder.links[relation] = made
     return made
   }
 
   func forgetLinks(_ relation: RelationshipID) {
-    links[relation] = nil
-    lastLinks = nil
+    guard let changedLinks else { return }
+    changedLinks.last = nil
+    changedLinks.links[relation] = nil
+    if changedLinks.links.isEmpty { self.changedLinks = nil }
   }
 
   /// Forgets everything that a save has written.
   func forgetSaved() {
     values = [:]
-    links = [:]
-    lastLinks = nil
-    valuesBeforeEvent = nil
+    changedLinks = nil
+    event = .none
   }
 
   /// Forgets everything but links.
   func forgetRow() {
     values = [:]
-    valuesBeforeEvent = nil
+    event = .none
     guard let rarities else { return }
     rarities.transients = [:]
     rarities.fetched = [:]
@@ -118,15 +146,15 @@ final class ObjectChanges {
     rarities.readRelations = []
   }
 
-  func beginEvent() { valuesBeforeEvent = values }
+  func beginEvent() { event = values.isEmpty ? .empty : .values(values) }
 
   func beginEvent(row: [Value]) {
-    valuesBeforeEvent = SmallMap(uniqueKeysWithValues: row.enumerated().map { ($0, $1) })
+    event = .values(SmallMap(uniqueKeysWithValues: row.enumerated().map { ($0, $1) }))
   }
 
   func endEvent() {
-    valuesBeforeEvent = nil
-    if !links.isEmpty { for (_, pending) in links { pending.isOfEvent = false } }
+    event = .none
+    if let changedLinks { for (_, pending) in changedLinks.links { pending.isOfEvent = false } }
   }
 }
 

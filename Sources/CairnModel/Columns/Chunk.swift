@@ -28,7 +28,7 @@ public final class Chunk: Sendable {
   /// Has what `held` hasn't; nil where that is nothing.
   package let backing: (any ChunkBacking)?
   public let slotCount: Int
-  /// The slots' held columns once more, for `withColumn`: counting a reference would cost several times what a read
+  /// The held columns of slots and versions once more, for `withColumn`: counting a reference would cost several times what a read
   /// does. `held` holds them.
   @usableFromInline let quickColumns: QuickColumns
 
@@ -68,7 +68,7 @@ public final class Chunk: Sendable {
     self.slotCount = slotCount
     self.held = held
     self.backing = backing
-    quickColumns = QuickColumns(held[..<slotCount])
+    quickColumns = QuickColumns(held[...slotCount])
   }
 
   deinit { quickColumns.free() }
@@ -135,7 +135,14 @@ public final class Chunk: Sendable {
     return low < count && explicitKeys.integer(low) == key ? low : nil
   }
 
-  public func version(_ row: Int) -> Int64 { versions.integer(row) }
+  public func version(_ row: Int) -> Int64 { withVersions { $0.integer(row) } }
+
+  /// What `read` makes of `versions`; as `withColumn`.
+  @inlinable @inline(__always)
+  public func withVersions<T>(_ read: (Column) -> T) -> T {
+    if let column = quickColumns.versions { return column._withUnsafeGuaranteedRef(read) }
+    return read(backed(slotCount))
+  }
 
   /// What the columns that the chunk holds take in memory; shared storage counts in full.
   package var footprint: Int { held.reduce(0) { $0 + ($1?.footprint ?? 0) } }
@@ -161,16 +168,17 @@ public final class Chunk: Sendable {
 @usableFromInline struct QuickColumns: @unchecked Sendable {
   /// nil where no column is held.
   @usableFromInline let first: UnsafeMutablePointer<Unmanaged<Column>?>?
+  /// Of slots; the column of the versions comes behind them.
   @usableFromInline let count: Int
 
   /// Somebody else has to hold the columns for as long as this is used.
   init(_ held: ArraySlice<Column?>) {
-    count = held.count
+    count = held.count - 1
     if held.allSatisfy({ $0 == nil }) {
       first = nil
       return
     }
-    let memory = UnsafeMutablePointer<Unmanaged<Column>?>.allocate(capacity: count)
+    let memory = UnsafeMutablePointer<Unmanaged<Column>?>.allocate(capacity: held.count)
     for (slot, column) in held.enumerated() {
       let isQuick = column?.layout != .external
       (memory + slot).initialize(to: isQuick ? column.map { .passUnretained($0) } : nil)
@@ -185,4 +193,7 @@ public final class Chunk: Sendable {
     precondition(slot >= 0 && slot < count, "the chunk has no such column")
     return first?[slot]
   }
+
+  @inlinable @inline(__always)
+  var versions: Unmanaged<Column>? { first?[count] }
 }
