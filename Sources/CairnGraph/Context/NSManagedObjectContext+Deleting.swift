@@ -55,26 +55,28 @@ extension NSManagedObjectContext {
   // MARK: Rules
 
   final func propagateDeletes() {
+    // Of one entity after the other, mostly. Held, because rules wake faults and call hooks.
+    var (table, rules): (EntityTable?, DeleteRules?)
     // Rules may delete more, whose turn comes after those.
     while !event.unpropagated.isEmpty {
       let objects = event.unpropagated
       event.unpropagated = []
       objects.forEachUncounted { object in
         guard object.flags.contains(.isDeleted), !object.flags.contains(.isPropagated) else { return }
-        Unmanaged.passUnretained(object.table)._withUnsafeGuaranteedRef { table in
-          for owner in table.deleteRules.owners { leave(owner, object, table) }
-          for rule in table.deleteRules.others { apply(rule, object) }
-        }
+        if object.table !== table { (table, rules) = (object.table, object.table.deleteRules) }
+        if let rules { apply(rules, object) }
         object.flags.insert(.isPropagated)
       }
     }
   }
 
-  /// Notes at the object that a to-one's key leads to that its set or list, which leaves out the deleted one by
-  /// itself, has a member less.
-  private final func leave(_ owner: DeleteRules.Owner, _ object: NSManagedObject, _ table: EntityTable) {
-    guard let key = object.slotKey(owner.slot), let scope = table.scope else { return }
-    noteMember(key, owner.root, scope)
+  private final func apply(_ rules: DeleteRules, _ object: NSManagedObject) {
+    for owner in rules.owners {
+      // The owner's set or list leaves the object out by itself.
+      guard let key = object.slotKey(owner.slot), let scope = object.table.scope else { continue }
+      noteMember(key, owner.root, scope)
+    }
+    for rule in rules.others { apply(rule, object) }
   }
 
   private final func apply(_ rule: DeleteRules.Rule, _ object: NSManagedObject) {
@@ -93,10 +95,11 @@ extension NSManagedObjectContext {
     if inverse.isToMany {
       // The other sides are sets or lists that leave the object out by themselves.
       guard let scope = object.table.scope else { return }
-      let keys =
-        relation.isToMany
-        ? object.destinationKeys(of: relation) : [object.destinationKey(of: relation)].compactMap(\.self)
-      for key in keys { noteMember(key, relation.destinationRoot, scope) }
+      if relation.isToMany {
+        for key in object.destinationKeys(of: relation) { noteMember(key, relation.destinationRoot, scope) }
+      } else if let key = object.destinationKey(of: relation) {
+        noteMember(key, relation.destinationRoot, scope)
+      }
       return
     }
     let others = object.destinations(ofAny: relation)

@@ -107,7 +107,9 @@ final class ObjectChanges {
     }
   }
 
+  /// The last of the fields, for walks that read ahead.
   var hasRarities: Bool { rarities != nil }
+  /// Whether `links` has any, without counting a reference to them.
   var hasLinks: Bool { changedLinks != nil }
   var hasSavable: Bool { !values.isEmpty || hasLinks }
 

@@ -28,8 +28,8 @@ public final class Chunk: Sendable {
   /// Has what `held` hasn't; nil where that is nothing.
   package let backing: (any ChunkBacking)?
   public let slotCount: Int
-  /// The held columns of slots and versions once more, for `withColumn`: counting a reference would cost several times what a read
-  /// does. `held` holds them.
+  /// The held columns of slots and versions once more, for `withColumn` and `withVersions`: counting a reference
+  /// would cost several times what a read does. `held` holds them.
   @usableFromInline let quickColumns: QuickColumns
 
   /// Puts a chunk together. `columns` and `versions` have `count` rows at least, `explicitKeys` ascends, and is nil

@@ -203,6 +203,31 @@ import Testing
   }
 
   @Test(arguments: StoreUnderTest.allCases)
+  func `3.1.6 what prepareForDeletion deletes amid a cascade cascades too, also where it ends the event`(
+    _ store: StoreUnderTest
+  ) throws {
+    for endsEvent in [false, true] {
+      let office = try Office(store)
+      let departments = (0..<30).map { office.department("\($0)") }
+      let people = departments.map { office.employee($0.name ?? "", in: $0) }
+      try office.context.save()
+      for (person, next) in zip(people, departments.dropFirst()) {
+        person.onDeletion = { person in
+          person.managedObjectContext?.delete(next)
+          if endsEvent { person.managedObjectContext?.processPendingChanges() }
+        }
+      }
+      office.context.delete(departments[0])
+      office.context.processPendingChanges()
+      #expect(office.context.deletedObjects == Set(departments as [NSManagedObject] + people))
+      #expect(people.allSatisfy { $0.calls.filter { $0 == "prepareForDeletion" }.count == 1 })
+      try office.context.save()
+      #expect(try office.savedNames(Employee.self) == [])
+      #expect(try office.otherContext().count(for: request(Department.self)) == 0)
+    }
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
   func `a fetch and a count leave deleted objects out before they are saved`(_ store: StoreUnderTest) throws {
     let office = try Office(store)
     let people = ["Ada", "Bob", "Cleo", "Dan"].map { office.employee($0) }

@@ -18,6 +18,7 @@ class Employee: NSManagedObject {
   /// What was called, by the order of calls.
   var calls: [String] = []
   var onWillSave: ((Employee) -> Void)?
+  var onDeletion: ((Employee) -> Void)?
   var isObserving = false
 
   override func awakeFromInsert() {
@@ -33,6 +34,7 @@ class Employee: NSManagedObject {
   override func prepareForDeletion() {
     super.prepareForDeletion()
     calls.append("prepareForDeletion")
+    onDeletion?(self)
   }
 
   override func willSave() {
