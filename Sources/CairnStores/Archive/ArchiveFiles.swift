@@ -27,6 +27,33 @@ public enum ArchiveFiles {
     try store.close()
   }
 
+  /// Runs `body` with the path of the file that `path` leads to, while no store writes to it, and removes what writers
+  /// left beside it that can be removed. Throws `locked` while a store does.
+  static func whileNobodyWrites(
+    to path: String, _ fileSystem: any FileSystem, _ body: (String) throws -> Void
+  ) throws {
+    let path = try fileSystem.resolve(path)
+    let lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
+    do {
+      _ = try? AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
+      try body(path)
+    } catch  where lock.wasAbandoned {
+      // The next writer has to know, too.
+      lock.release(keepingNote: true)
+      throw error
+    } catch {
+      remove(lock, fileSystem)
+      throw error
+    }
+    remove(lock, fileSystem)
+  }
+
+  private static func remove(_ lock: LockFile, _ fileSystem: any FileSystem) {
+    // First its name: nobody waits for a lock, and whoever takes this one afterwards sees that it is gone.
+    try? fileSystem.remove(lock.path)
+    lock.release()
+  }
+
   /// Removes the archive, damaged or not, and what its writer left beside it. Throws `locked` while a store writes to
   /// it, and `corrupt` for a file that isn't an archive, which stays.
   public static func destroy(at path: String) throws {
@@ -34,14 +61,12 @@ public enum ArchiveFiles {
   }
 
   static func destroy(at path: String, _ fileSystem: any FileSystem) throws {
-    let path = try fileSystem.resolve(path)
-    let lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
-    defer { lock.release() }
-    try requireArchive(at: path, fileSystem)
-    try AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
-    try fileSystem.remove(path)
-    try fileSystem.remove(lock.path)
-    try fileSystem.syncDirectory(Paths.directory(of: path))
+    try whileNobodyWrites(to: path, fileSystem) { path in
+      try requireArchive(at: path, fileSystem)
+      try AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
+      try fileSystem.remove(path)
+      try fileSystem.syncDirectory(Paths.directory(of: path))
+    }
   }
 
   /// Throws `corrupt` unless the file begins as archives do.
@@ -62,9 +87,10 @@ public enum ArchiveFiles {
   }
 
   static func replace(_ target: String, with source: String, _ fileSystem: any FileSystem) throws {
-    let target = try fileSystem.resolve(target)
-    let lock = try LockFile(at: ArchiveStore.lockPath(target), on: fileSystem)
-    defer { lock.release() }
+    try whileNobodyWrites(to: target, fileSystem) { try copy(source, to: $0, fileSystem) }
+  }
+
+  private static func copy(_ source: String, to target: String, _ fileSystem: any FileSystem) throws {
     let file = try fileSystem.open(source, .read)
     defer { try? file.close() }
     // What an unfinished save left isn't copied, and neither are the slots: who writes to the source may have put

@@ -21,25 +21,21 @@ extension ArchiveFiles {
         .unsupportedRequest, "the store's rows can't be taken over as they are", file: path,
         remedy: "read them through a context and save them to a store of the archive's type")
     }
-    let path = try fileSystem.resolve(path)
-    let lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
-    defer {
-      try? fileSystem.remove(lock.path)
-      lock.release()
-    }
     let metadata = StoreMetadata(
       uuid: UUID(), type: ArchiveStore.traits.type, userEntries: store.metadata.userEntries,
       versionHashes: model.versionHashes, versionIdentifiers: model.versionIdentifiers)
-    var copy = ArchiveCopy(fileSystem: fileSystem, path: path, effort: profile.effort)
-    copy.progress = progress
-    try tables.whileNobodyCommits { commit in
-      try copy.write(
-        commit.new,
-        .init(
-          schema: ArchivedSchema(model.schema, model: model.source), metadata: metadata,
-          generation: commit.new.generation.number, nextKeys: commit.nextKeys,
-          nextJoinKeys: commit.nextJoinKeys))
-      return nil
+    try whileNobodyWrites(to: path, fileSystem) { path in
+      var copy = ArchiveCopy(fileSystem: fileSystem, path: path, effort: profile.effort)
+      copy.progress = progress
+      try tables.whileNobodyCommits { commit in
+        try copy.write(
+          commit.new,
+          .init(
+            schema: ArchivedSchema(model.schema, model: model.source), metadata: metadata,
+            generation: commit.new.generation.number, nextKeys: commit.nextKeys,
+            nextJoinKeys: commit.nextJoinKeys))
+        return nil
+      }
     }
   }
 

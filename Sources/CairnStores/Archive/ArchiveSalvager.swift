@@ -18,7 +18,8 @@ package struct ArchiveSalvager {
   /// so that the rest of their rows isn't lost. `model` is the one that the archive was made with, for one whose own
   /// schema is damaged. `progress` is told how many of how many rows have been written.
   ///
-  /// Throws `corrupt` where nothing can be read, and what the file system throws; nothing is written then. The
+  /// Throws `corrupt` where nothing can be read, `locked` while a store writes to `target`, and what the file system
+  /// throws; nothing is written then. The
   /// damaged file is only read. Costs a pass over the file, and the memory of its index and a few blocks.
   package static func salvage(
     _ path: String, to target: String, model: ArchiveStore.Model? = nil,
@@ -51,19 +52,21 @@ package struct ArchiveSalvager {
     report.lostCommits = found.lostCommits
     report.notes = found.notes
     let repair = ChunkRepair(state, report, engine: ObjectIdentifier(file))
-    var copy = ArchiveCopy(fileSystem: fileSystem, path: target, effort: profile.effort)
-    copy.repair = repair.repaired
-    copy.progress = progress
     let metadata =
       found.metadata
       ?? StoreMetadata(
         uuid: found.uuid, type: ArchiveStore.traits.type, versionHashes: model?.versionHashes ?? [:],
         versionIdentifiers: model?.versionIdentifiers ?? [])
-    try copy.write(
-      repair.snapshot,
-      .init(
-        schema: state.schema, metadata: metadata, generation: state.index.generation,
-        nextKeys: repair.nextKeys, nextJoinKeys: state.index.nextJoinKeys))
+    try ArchiveFiles.whileNobodyWrites(to: target, fileSystem) { target in
+      var copy = ArchiveCopy(fileSystem: fileSystem, path: target, effort: profile.effort)
+      copy.repair = repair.repaired
+      copy.progress = progress
+      try copy.write(
+        repair.snapshot,
+        .init(
+          schema: state.schema, metadata: metadata, generation: state.index.generation,
+          nextKeys: repair.nextKeys, nextJoinKeys: state.index.nextJoinKeys))
+    }
     return repair.report
   }
 

@@ -97,7 +97,7 @@ public final class ArchiveStore: PersistentStore {
     var lock: LockFile?
     if !options.isReadOnly {
       lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
-      try AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
+      _ = try? AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
       if try fileSystem.information(path) == nil {
         let copy = ArchiveCopy(
           fileSystem: fileSystem, path: path, effort: options.profile.effort, clock: clock)
@@ -130,7 +130,9 @@ public final class ArchiveStore: PersistentStore {
     let writerOptions = ArchiveStore.writerOptions(options, clock)
     writing = Lock(
       options.isReadOnly
-        ? nil : try ArchiveWriter(contents, order, file: file, options: writerOptions))
+        ? nil
+        : try ArchiveWriter(
+          contents, order, file: file, options: writerOptions, isAbandoned: lock?.wasAbandoned ?? false))
     engine = TableEngine(
       schema: model.schema, history: options.history, clock: clock,
       beginning: ArchiveStore.beginning(contents, order, damage))
@@ -325,8 +327,12 @@ public final class ArchiveStore: PersistentStore {
       }
     }
     engine.close()
-    writing.withLock { $0 = nil }
-    lock?.release()
+    let isStopped = writing.withLock { writer in
+      defer { writer = nil }
+      return writer?.isStopped ?? false
+    }
+    // So the next writer knows that what it finds may not be on the medium.
+    lock?.release(keepingNote: isStopped)
     if let failure { throw failure }
   }
 

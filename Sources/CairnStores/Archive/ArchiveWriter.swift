@@ -44,8 +44,10 @@ final class ArchiveWriter {
     var clock: @Sendable () -> Date
   }
 
+  /// `isAbandoned` says whether the writer before may have ended in the middle of a save, or not known how one ended.
   init(
-    _ contents: ArchiveContents, _ order: SchemaOrder, file: any OpenFile, options: Options
+    _ contents: ArchiveContents, _ order: SchemaOrder, file: any OpenFile, options: Options,
+    isAbandoned: Bool = false
   ) throws {
     self.file = file
     self.order = order
@@ -57,9 +59,15 @@ final class ArchiveWriter {
     slotNumber = contents.slotNumber ?? 0
     footers = contents.footers
     if contents.unfinished > 0 { try file.truncate(to: slot.fileLength) }
+    var slotsToWrite = contents.damagedSlots
+    // What was opened may be in the system's memory only, and after a sync that failed stay there: it has to be on the
+    // medium before anybody builds on it.
+    if isAbandoned, slotsToWrite.isEmpty, let number = contents.slotNumber { slotsToWrite = [number] }
+    // A slot is never on the medium before what it names, and the file's end has to tell if it is torn.
+    if !slotsToWrite.isEmpty { try file.sync() }
     // While a slot is damaged the end of the file has to tell, which the next save moves. One after the other, so
     // that no crash damages both.
-    for number in contents.damagedSlots {
+    for number in slotsToWrite {
       try file.write(slot.bytes, at: CommitSlot.offsets[number])
       try file.sync()
     }
@@ -70,6 +78,9 @@ final class ArchiveWriter {
   func hasSaved(nextKeys: [Int64]) -> Bool { index.nextKeys == order.stored(byEntity: nextKeys) }
 
   var byteCount: UInt64 { slot.fileLength }
+
+  /// Whether nobody knows what is on the medium, or which file is.
+  var isStopped: Bool { poison != nil }
 
   private var usage: BlockUsage { knownUsage ?? BlockUsage(index) }
 

@@ -145,7 +145,8 @@ extension AtomicReplacement {
     try replacement.commit(checking: check)
   }
 
-  /// Removes what writers that crashed left beside the file at `path`, and returns the names.
+  /// Removes what writers that crashed left beside the file at `path`, and returns the names. Throws what the file
+  /// system throws, once it has removed what can be: what is left takes room, and does no harm otherwise.
   ///
   /// Only for whoever holds the lock under which the file is replaced: a replacement under way looks the same. That
   /// the names are gone isn't made durable; the next replacement does that.
@@ -154,7 +155,11 @@ extension AtomicReplacement {
     let path = try fileSystem.resolve(path)
     let directory = Paths.directory(of: path)
     let leftovers = try fileSystem.list(directory).filter { isTemporary($0, of: Paths.name(of: path)) }
-    for name in leftovers { try fileSystem.remove(Paths.join(directory, name)) }
+    var failure: (any Error)?
+    for name in leftovers {
+      do { try fileSystem.remove(Paths.join(directory, name)) } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
     return leftovers
   }
 

@@ -8,6 +8,9 @@ import Foundation
 /// process ends it, however it comes. The file stays: removing it would let two hold the lock, each on its own file.
 package final class LockFile: Sendable {
   package let path: String
+  /// Whether whoever had the lock before ended without giving it back: it was killed, say, or kept its note on purpose.
+  /// A power cut can take the note, so this tells of processes that ended while the machine went on.
+  package let wasAbandoned: Bool
   private let fileSystem: any FileSystem
   private let file: any OpenFile
   private let identity: FileInformation
@@ -40,17 +43,20 @@ package final class LockFile: Sendable {
       self.file = file
       self.identity = identity
       self.holder = holder
+      wasAbandoned = identity.size > 0
       break
     }
-    // A medium without room for the note still keeps the lock.
-    try? file.truncate(to: 0)
-    try? file.write(Array(holder.note.utf8), at: 0)
+    // A medium without room for the note still keeps the lock, and the note that was there.
+    let note = Array(holder.note.utf8)
+    if (try? file.write(note, at: 0)) != nil { try? file.truncate(to: UInt64(note.count)) }
   }
 
   /// Gives the lock back. Again does nothing. In a process that was forked the lock and its note stay the parent's.
-  package func release() {
+  ///
+  /// `keepingNote` has whoever takes the lock next find it abandoned.
+  package func release(keepingNote: Bool = false) {
     guard (try? file.information()) != nil else { return }
-    if getpid() == holder.processID { try? file.truncate(to: 0) }
+    if getpid() == holder.processID, !keepingNote { try? file.truncate(to: 0) }
     try? file.close()
   }
 

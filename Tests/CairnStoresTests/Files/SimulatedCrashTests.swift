@@ -139,12 +139,18 @@ import Testing
     try file.write([2], at: 0)
     try file.sync()
     #expect(try contents(files, "/a") == [[2]], "writing it again makes it durable")
+    try file.write([3], at: 0)
+    files.fail(at: files.operationCount, with: .error(EIO))
+    #expect(refusal { try file.sync() } == EIO)
+    try file.write([3], at: 0)
+    try file.sync()
+    #expect(try contents(files, "/a") == [[3]], "be it the same")
 
     try files.rename("/a", to: "/b")
     files.fail(at: files.operationCount, with: .error(EIO))
     #expect(refusal { try files.syncDirectory("/") } == EIO)
     try files.syncDirectory("/")
-    #expect(try contents(files, "/b") == [[2], nil])
+    #expect(try contents(files, "/b") == [[3], nil])
   }
 
   @Test func `of the process alone loses nothing, and makes nothing durable`() throws {

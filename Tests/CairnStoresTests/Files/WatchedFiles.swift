@@ -15,8 +15,10 @@ final class WatchedFiles: FileSystem {
     case rename
   }
 
-  let inner = SimulatedFileSystem()
+  let inner: SimulatedFileSystem
   private let watcher = Lock<((@Sendable (Event) -> Void)?, counts: [Event: Int])>((nil, [:]))
+
+  init(_ inner: SimulatedFileSystem = SimulatedFileSystem()) { self.inner = inner }
 
   func watch(_ body: (@Sendable (Event) -> Void)?) { watcher.withLock { $0 = (body, [:]) } }
 

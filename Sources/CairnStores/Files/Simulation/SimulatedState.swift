@@ -40,7 +40,13 @@ struct SimulatedNode: Sendable {
 
   mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: Int, operation: Int) {
     let oldSize = content.size
-    note(content.write(bytes, at: offset), oldSize, operation)
+    var changed = content.write(bytes, at: offset)
+    if !bytes.isEmpty {
+      // What is written once more is to be made durable once more, be it the same.
+      let sectors = offset / FileImage.sectorSize...(offset + bytes.count - 1) / FileImage.sectorSize
+      changed += sectors.filter { pendingSectors[$0]?.last?.isGivenUp == true && !changed.contains($0) }
+    }
+    note(changed, oldSize, operation)
   }
 
   mutating func resize(to size: Int, operation: Int) {
