@@ -34,24 +34,17 @@ public enum ArchiveFiles {
   ) throws {
     let path = try fileSystem.resolve(path)
     let lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
-    do {
-      _ = try? AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
-      try body(path)
-    } catch  where lock.wasAbandoned {
-      // The next writer has to know, too.
-      lock.release(keepingNote: true)
-      throw error
-    } catch {
-      remove(lock, fileSystem)
-      throw error
+    var isDone = false
+    defer {
+      // Where the archive stays as it is, the next writer has to know of the mark, too.
+      let keepsMark = lock.wasAbandoned && !isDone
+      // First its name: nobody waits for a lock, and whoever takes this one afterwards sees that it is gone.
+      if !keepsMark { try? fileSystem.remove(lock.path) }
+      lock.release(keepingNote: keepsMark)
     }
-    remove(lock, fileSystem)
-  }
-
-  private static func remove(_ lock: LockFile, _ fileSystem: any FileSystem) {
-    // First its name: nobody waits for a lock, and whoever takes this one afterwards sees that it is gone.
-    try? fileSystem.remove(lock.path)
-    lock.release()
+    _ = try? AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
+    try body(path)
+    isDone = true
   }
 
   /// Removes the archive, damaged or not, and what its writer left beside it. Throws `locked` while a store writes to
