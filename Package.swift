@@ -22,12 +22,13 @@ let package = Package(
     .systemLibrary(
       name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
       providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"]), .brew(["zlib"])]),
+    .systemLibrary(name: "CFileStatus", path: "Sources/CFileStatus"),
     .target(name: "CairnMacroPlugin", swiftSettings: strict),
     .macro(name: "CairnMacros", dependencies: ["CairnMacroPlugin"], swiftSettings: strict),
     .target(
       name: "CairnModel", exclude: ["README.md", "ModelFiles/README.md"], swiftSettings: strict),
     .target(
-      name: "CairnStores", dependencies: ["CairnModel", "CZlib"], exclude: ["README.md"],
+      name: "CairnStores", dependencies: ["CairnModel", "CFileStatus", "CZlib"], exclude: ["README.md"],
       swiftSettings: strict),
     .target(
       name: "CairnGraph", dependencies: ["CairnModel", "CairnMacros"], exclude: ["README.md"],

@@ -53,7 +53,7 @@ final class POSIXFile: OpenFile {
   func preallocate(to size: UInt64) throws {
     try call("reserve space for") { (number) throws(SystemFailure) in
       let size = try systemOffset(size, adding: 0)
-      let oldSize = try POSIXFile.status(of: number).st_size
+      let oldSize = off_t(clamping: try FileInformation(of: number).size)
       if size <= oldSize { return }
       do throws(SystemFailure) {
         try allocate(number, from: oldSize, to: size)
@@ -74,7 +74,7 @@ final class POSIXFile: OpenFile {
 
   func information() throws -> FileInformation {
     try call("look at") { (number) throws(SystemFailure) in
-      FileInformation(try POSIXFile.status(of: number))
+      try FileInformation(of: number)
     }
   }
 
@@ -144,12 +144,6 @@ final class POSIXFile: OpenFile {
       throw SystemFailure(EFBIG)
     }
     return start
-  }
-
-  private static func status(of number: Int32) throws(SystemFailure) -> stat {
-    var status = stat()
-    try SystemCalls.uninterrupted { fstat(number, &status) }
-    return status
   }
 }
 

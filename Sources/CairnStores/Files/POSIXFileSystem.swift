@@ -1,6 +1,7 @@
 // The operating system's file system, by its POSIX calls. What concerns paths is here; what concerns an open file
 // is in POSIXFile.
 
+import CFileStatus
 import CairnModel
 import Foundation
 
@@ -97,14 +98,12 @@ public struct POSIXFileSystem: FileSystem {
 
   public func information(_ path: String) throws -> FileInformation? {
     try call("look at", path) { (path) throws(SystemFailure) in
-      var status = stat()
       do throws(SystemFailure) {
-        try SystemCalls.uninterrupted { stat(path, &status) }
+        return try FileInformation(of: path)
       } catch {
         guard [ENOENT, ENOTDIR].contains(error.errno) else { throw error }
         return nil
       }
-      return FileInformation(status)
     }
   }
 
@@ -166,6 +165,38 @@ public struct POSIXFileSystem: FileSystem {
 }
 
 extension FileInformation {
+  /// Of the file that a path leads to.
+  init(of path: String) throws(SystemFailure) {
+    try self.init(-1, path) { stat(path, $0) }
+  }
+
+  /// Of an open file.
+  init(of descriptor: Int32) throws(SystemFailure) {
+    try self.init(descriptor, "") { fstat(descriptor, $0) }
+  }
+
+  /// Without asking for times, where the system can do that: a writer looks at its file before each commit, and looking
+  /// at times would make its next sync dearer (`file_status.h`).
+  private init(
+    _ descriptor: Int32, _ path: String, _ portable: (UnsafeMutablePointer<stat>) -> Int32
+  ) throws(SystemFailure) {
+    var status = cairn_file_status()
+    do throws(SystemFailure) {
+      try SystemCalls.uninterrupted { cairn_file_status(descriptor, path, &status) }
+    } catch {
+      // Containers that don't know the call refuse it.
+      guard error.errno == ENOSYS || error.errno == EPERM else { throw error }
+      var status = stat()
+      try SystemCalls.uninterrupted { portable(&status) }
+      self.init(status)
+      return
+    }
+    self.init(
+      size: status.size, device: status.device, inode: status.inode,
+      isDirectory: mode_t(status.mode) & S_IFMT == S_IFDIR, linkCount: status.link_count,
+      permissions: UInt16(truncatingIfNeeded: status.mode & 0o7777))
+  }
+
   init(_ status: stat) {
     self.init(
       size: UInt64(max(0, status.st_size)), device: UInt64(truncatingIfNeeded: status.st_dev),

@@ -38,6 +38,28 @@ import Testing
     #expect(value == 7 && calls == 3)
   }
 
+  @Test func `tells of a file what the portable calls tell, be it open or not`() throws {
+    try FileSystemKind.posix.withDirectory { place in
+      try place.make("a")
+      let path = place.path("a")
+      let open = try place.fileSystem.open(path, .readWrite)
+      defer { try? open.close() }
+      try open.write([UInt8](repeating: 1, count: 5_000), at: 0)
+      try open.setPermissions(0o640)
+      for path in [path, place.root, "/dev/null"] {
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        #expect(try FileInformation(of: path) == FileInformation(status))
+      }
+      let found = try open.information()
+      #expect(try found == FileInformation(of: path))
+      #expect(found.size == 5_000 && found.linkCount == 1 && found.permissions == 0o640 && !found.isDirectory)
+      #expect(throws: SystemFailure(ENOENT)) { try FileInformation(of: place.path("b")) }
+      #expect(throws: SystemFailure(ENOTDIR)) { try FileInformation(of: path + "/b") }
+      #expect(throws: SystemFailure(EBADF)) { try FileInformation(of: Int32(-1)) }
+    }
+  }
+
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
   func `says that the medium is full`() throws {
     let file = try POSIXFileSystem.shared.open("/dev/full", .readWrite)
