@@ -314,7 +314,10 @@ import Foundation
     if backedChunk !== chunk {
       // Who reads row after row asks for the same properties of the next chunk.
       if let backedChunk, chunk.firstKey == backedChunk.lastKey &+ 1 {
-        chunk.readAhead(backedColumns.indices.filter { backedColumns[$0] != nil })
+        let slots = backedColumns.indices.filter { backedColumns[$0] != nil }
+        chunk.readAhead(slots)
+        // Else this thread and the other would take turns at the columns that are needed at once.
+        chunk.readAheadBehind(slots)
       }
       backedChunk = chunk
       backedColumns = [Column?](repeating: nil, count: entity.slotTypes.count)

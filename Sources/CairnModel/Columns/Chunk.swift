@@ -98,6 +98,9 @@ public final class Chunk: Sendable {
   /// Says that the columns of these slots will be asked for soon. Does nothing for a chunk without a backing.
   package func readAhead(_ slots: [Int]) { backing?.readAhead(slots.filter { held[$0] == nil }) }
 
+  /// The same of the rows behind these, where these are in a file: for who reads on, row after row.
+  package func readAheadBehind(_ slots: [Int]) { backing?.readAheadBehind(slots) }
+
   /// The type of a slot, without reading its column.
   public func type(of slot: Int) -> ValueType { held[slot]?.type ?? backing!.type(of: slot) }
 

@@ -10,6 +10,9 @@ package protocol ChunkBacking: AnyObject, Sendable {
   /// thread meanwhile. Returns at once, and reports nothing. Costs a lock a slot.
   func readAhead(_ slots: [Int])
 
+  /// The same of the rows that come behind the chunk's in the file, as far as they are read together.
+  func readAheadBehind(_ slots: [Int])
+
   /// The type of a slot's values. Reads nothing.
   func type(of slot: Int) -> ValueType
 

@@ -292,6 +292,8 @@ final class ArchiveGroup: Sendable {
 final class ArchivePart: ChunkBacking {
   let group: ArchiveGroup
   let index: Int
+  /// The group behind it in the file, where that is known.
+  private let following: ArchiveGroup?
   /// Where the places of the chunk are in the file; nil where they are the same.
   private let storedPlaces: [Int]?
   /// The keys, by place of the chunk, that the file has on the other side of their pairs; nil where there are none.
@@ -309,9 +311,11 @@ final class ArchivePart: ChunkBacking {
   }
 
   init(
-    _ group: ArchiveGroup, _ index: Int, storedPlaces: [Int]? = nil, turned: [Int: TurnedKeys] = [:]
+    _ group: ArchiveGroup, _ index: Int, following: ArchiveGroup? = nil, storedPlaces: [Int]? = nil,
+    turned: [Int: TurnedKeys] = [:]
   ) {
     self.group = group
+    self.following = following
     self.index = index
     self.storedPlaces = storedPlaces
     self.turned = turned.isEmpty ? nil : turned.mapValues(TurnedColumn.init)
@@ -324,7 +328,21 @@ final class ArchivePart: ChunkBacking {
     return storedPlaces[place] < 0 ? turnedColumn(place) : stored(storedPlaces[place])
   }
 
-  func readAhead(_ slots: [Int]) {
+  func readAhead(_ slots: [Int]) { readAhead(slots, of: group) }
+
+  func readAheadBehind(_ slots: [Int]) {
+    guard let following else { return }
+    // Where the cache holds but a few groups, those that are read now would make room for it.
+    let rowCount = following.chunks.reduce(0) { $0 + $1.count }
+    let footprint = slots.count * rowCount * ArchivePart.valueFootprint
+    guard let source = following.columns[0]?.block.source, footprint <= source.cache.budget / 4 else { return }
+    readAhead(slots, of: following)
+  }
+
+  /// What a value may well take in memory, in bytes.
+  private static let valueFootprint = 16
+
+  private func readAhead(_ slots: [Int], of group: ArchiveGroup) {
     for slot in slots {
       let place = storedPlaces?[slot] ?? slot
       guard place >= 0, let block = group.columns[place]?.block, block.source.mayReadAhead else { continue }
@@ -389,15 +407,16 @@ final class ArchivePart: ChunkBacking {
 extension ArchiveGroup {
   /// A chunk whose columns come from the file when they are asked for. `nothingHeld` has as many places as the chunk.
   func chunk(
-    _ index: Int, entity: EntityID, nothingHeld: [Column?], storedPlaces: [Int]? = nil,
-    turned: [Int: TurnedKeys] = [:]
+    _ index: Int, before following: ArchiveGroup? = nil, entity: EntityID, nothingHeld: [Column?],
+    storedPlaces: [Int]? = nil, turned: [Int: TurnedKeys] = [:]
   ) -> Chunk {
     let info = chunks[index]
     return Chunk(
       entity: entity, count: info.count, firstKey: info.firstKey, lastKey: info.lastKey,
       hasDenseKeys: info.hasDenseKeys, deleted: info.deleted, slotCount: nothingHeld.count - 2,
       held: nothingHeld,
-      backing: ArchivePart(self, index, storedPlaces: storedPlaces, turned: turned))
+      backing: ArchivePart(
+        self, index, following: following, storedPlaces: storedPlaces, turned: turned))
   }
 }
 

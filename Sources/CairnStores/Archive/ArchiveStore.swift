@@ -193,11 +193,13 @@ public final class ArchiveStore: PersistentStore {
       let nothing = [Column?](repeating: nil, count: types.count + 2)
       var chunks: [Chunk] = []
       var liveCount = 0
-      for group in contents.index.tables[table] {
+      let groups = contents.index.tables[table]
+      for (number, group) in groups.enumerated() {
+        let following = number + 1 < groups.count ? groups[number + 1] : nil
         for place in group.chunks.indices {
           chunks.append(
             group.chunk(
-              place, entity: entity, nothingHeld: nothing, storedPlaces: order.tables[table].storedPlaces,
+              place, before: following, entity: entity, nothingHeld: nothing, storedPlaces: order.tables[table].storedPlaces,
               turned: turned[table] ?? [:]))
           liveCount += group.chunks[place].liveCount
         }

@@ -82,6 +82,8 @@ private final class ReorderedBacking: ChunkBacking {
 
   func column(_ place: Int) -> Column { inner.column(places[place]) }
   func readAhead(_ slots: [Int]) { inner.readAhead(slots.map { places[$0] }) }
+
+  func readAheadBehind(_ slots: [Int]) { inner.readAheadBehind(slots.map { places[$0] }) }
   func type(of slot: Int) -> ValueType { inner.type(of: places[slot]) }
   func zone(of slot: Int) -> Zone { inner.zone(of: places[slot]) }
 }

@@ -44,11 +44,12 @@ struct ReadAheadTests {
     let store: ArchiveStore
     let start: Int
 
-    init(readsAhead: Bool = true) throws {
+    init(readsAhead: Bool = true, cacheBudget: Int = 64 << 20) throws {
       files = ReadAheadTests.archive.restarted()
       files.allowsReadAhead = readsAhead
       var options = ArchiveStore.Options()
       options.isReadOnly = true
+      options.cacheBudget = cacheBudget
       store = try ArchiveStore(
         at: "/a", model: .init(schema: ReadAheadTests.schema), options: options, fileSystem: files)
       start = files.operationCount
@@ -85,6 +86,21 @@ struct ReadAheadTests {
     chunk.readAhead([1])
     usleep(50_000)
     #expect(reader.blocksRead.count == 1)
+  }
+
+  @Test func `who reads on has the next rows read meanwhile, if there is room for both`() throws {
+    let reader = try Reader()
+    let chunks = try reader.chunks
+    chunks[3].readAheadBehind([1])
+    for _ in 0..<2_000 where reader.blocksRead.isEmpty { usleep(5_000) }
+    #expect(chunks[4].columns[1].count == chunks[4].count)
+    #expect(chunks[7].columns[1].count == chunks[7].count)
+    #expect(reader.blocksRead.count == 1)
+    chunks[chunks.count - 1].readAheadBehind([1])
+    let small = try Reader(cacheBudget: 1 << 20)
+    try small.chunks[3].readAheadBehind([0, 1])
+    usleep(50_000)
+    #expect(reader.blocksRead.count == 1 && small.blocksRead.isEmpty)
   }
 
   @Test func `scans on many threads give the answers of one, and read each block once`() throws {
