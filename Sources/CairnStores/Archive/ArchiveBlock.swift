@@ -335,7 +335,9 @@ final class ArchivePart: ChunkBacking {
     // Where the cache holds but a few groups, those that are read now would make room for it.
     let rowCount = following.chunks.reduce(0) { $0 + $1.count }
     let footprint = slots.count * rowCount * ArchivePart.valueFootprint
-    guard let source = following.columns[0]?.block.source, footprint <= source.cache.budget / 4 else { return }
+    guard let source = following.columns.first??.block.source, footprint <= source.cache.budget / 4 else {
+      return
+    }
     readAhead(slots, of: following)
   }
 

@@ -199,8 +199,8 @@ public final class ArchiveStore: PersistentStore {
         for place in group.chunks.indices {
           chunks.append(
             group.chunk(
-              place, before: following, entity: entity, nothingHeld: nothing, storedPlaces: order.tables[table].storedPlaces,
-              turned: turned[table] ?? [:]))
+              place, before: following, entity: entity, nothingHeld: nothing,
+              storedPlaces: order.tables[table].storedPlaces, turned: turned[table] ?? [:]))
           liveCount += group.chunks[place].liveCount
         }
       }
