@@ -36,15 +36,26 @@ public enum ArchiveFiles {
     let lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
     var isDone = false
     defer {
-      // Where the archive stays as it is, the next writer has to know of the mark, too.
-      let keepsMark = lock.wasAbandoned && !isDone
+      // Where the archive stays as it is, or may come back, the next writer has to know of the mark, too.
+      let keepsNote = lock.isUnsureOfName || lock.wasAbandoned && !isDone
       // First its name: nobody waits for a lock, and whoever takes this one afterwards sees that it is gone.
-      if !keepsMark { try? fileSystem.remove(lock.path) }
-      lock.release(keepingNote: keepsMark)
+      if !keepsNote { try? fileSystem.remove(lock.path) }
+      lock.release(keepingNote: keepsNote)
     }
     _ = try? AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
-    try body(path)
+    try lock.replacing { try body(path) }
     isDone = true
+  }
+
+  /// Makes sure that what is saved to the archive at `path` isn't gone with its name: the writer before may have been
+  /// killed before its replacement was durable, or not been able to make it so. Then, and only then, it costs a copy.
+  static func requireName(of path: String, _ lock: LockFile, _ fileSystem: any FileSystem) throws {
+    if lock.isUnsureOfName {
+      // A directory isn't asked again: a sync after one that failed proves nothing.
+      try lock.replacing { try copy(path, to: path, fileSystem) }
+    } else if lock.wasAbandoned {
+      try fileSystem.syncDirectory(Paths.directory(of: path))
+    }
   }
 
   /// Removes the archive, damaged or not, and what its writer left beside it. Throws `locked` while a store writes to

@@ -12,62 +12,20 @@ public import Foundation
 public final class ArchiveStore: PersistentStore {
   public static let traits = StoreTraits(type: "CairnArchive", isDurable: true, isFileBased: true)
 
-  /// How an archive is opened.
-  public struct Options: Sendable {
-    /// Nothing is written then, not even a lock.
-    public var isReadOnly = false
-    public var profile = Profile.default
-    /// How many bytes of decoded columns stay in memory that nobody holds.
-    public var cacheBudget = 256 << 20
-    public var history = HistoryPolicy.none
-    /// A whole footer shorter than this, in bytes, is written with each save.
-    package var leastFooter = 1024
-    /// Values of so many bytes or more are kept apart, where the attribute allows external storage.
-    package var leastBlob = ArchiveBlob.leastSize
-    /// Blocks of columns aren't longer than so many bytes before they are deflated: readers refuse longer ones.
-    package var longestBlock = DecodingLimits().rawLength
-
-    public init() {}
-  }
-
-  /// How much time saves take to make the file small.
-  public enum Profile: String, Sendable, CaseIterable {
-    case fastest, `default`, smallest
-
-    var effort: EncodingEffort {
-      switch self {
-      case .fastest: .fastest
-      case .default: .default
-      case .smallest: .smallest
-      }
-    }
-  }
-
-  /// What a new archive is made with.
-  public struct Model: Sendable {
-    public let schema: Schema
-    /// The model as the text of Xcode's `contents` file, so that the archive opens without it.
-    public var source: String?
-    public var versionHashes: [String: Data] = [:]
-    public var versionIdentifiers: [String] = []
-
-    public init(schema: Schema) { self.schema = schema }
-  }
-
-  private let engine: TableEngine
-  private let fileSystem: any FileSystem
+  let engine: TableEngine
+  let fileSystem: any FileSystem
   /// Symbolic links followed.
   public let path: String
-  private let options: Options
-  private let lock: LockFile?
+  let options: Options
+  let lock: LockFile?
   let damage: DamageLog
-  private let clock: @Sendable () -> Date
-  private let entries: Lock<Entries>
+  let clock: @Sendable () -> Date
+  let entries: Lock<Entries>
   /// nil when read-only or closed. Its lock is taken under the engine's write lock, never the other way round.
-  private let writing: Lock<ArchiveWriter?>
-  private let archivedSchema: ArchivedSchema
+  let writing: Lock<ArchiveWriter?>
+  let archivedSchema: ArchivedSchema
 
-  private struct Entries {
+  struct Entries {
     var value: StoreMetadata
     /// How often it was changed, and how many of the changes the file has.
     var changeCount = 0
@@ -96,13 +54,16 @@ public final class ArchiveStore: PersistentStore {
     let damage = DamageLog()
     var lock: LockFile?
     if !options.isReadOnly {
-      lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
+      let own = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
       _ = try? AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
       if try fileSystem.information(path) == nil {
         let copy = ArchiveCopy(
           fileSystem: fileSystem, path: path, effort: options.profile.effort, clock: clock)
-        try ArchiveStore.create(copy, model, uuid)
+        try own.replacing { try ArchiveStore.create(copy, model, uuid) }
+      } else {
+        try ArchiveFiles.requireName(of: path, own, fileSystem)
       }
+      lock = own
     }
     let file = try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
     let contents = try ArchiveFile(file: file, path: path).open(
@@ -138,7 +99,7 @@ public final class ArchiveStore: PersistentStore {
       beginning: ArchiveStore.beginning(contents, order, damage))
   }
 
-  private static func writerOptions(
+  static func writerOptions(
     _ options: Options, _ clock: @escaping @Sendable () -> Date
   ) -> ArchiveWriter.Options {
     .init(
@@ -279,12 +240,6 @@ public final class ArchiveStore: PersistentStore {
     return commit
   }
 
-  /// Compacts where most of the file is of no use. Where that fails the file stays as it is, which is whole, and the
-  /// next commit tries again.
-  private func tidy() {
-    if writing.withLock({ $0?.isWasteful ?? false }) { try? compact() }
-  }
-
   private func requireWriter() throws {
     try writing.withLock { writer in
       let writer = try opened(writer)
@@ -294,12 +249,12 @@ public final class ArchiveStore: PersistentStore {
   }
 
   /// Throws where another may be writing by now.
-  private func requireOwner(_ writer: ArchiveWriter) throws {
+  func requireOwner(_ writer: ArchiveWriter) throws {
     try writer.requirePresence(on: fileSystem)
     try lock?.check()
   }
 
-  private func opened(_ writer: ArchiveWriter?) throws -> ArchiveWriter {
+  func opened(_ writer: ArchiveWriter?) throws -> ArchiveWriter {
     if let writer { return writer }
     throw StoreError(
       .unsupportedRequest, "the archive was opened for reading only", file: path,
@@ -346,80 +301,6 @@ public final class ArchiveStore: PersistentStore {
   }
 
   // MARK: Beside the protocol
-
-  /// Writes the file anew, without what has no use any more, and puts it in the place of the old one. Stores that
-  /// have the old one open go on reading it. Costs a pass over everything; throws as `commit`. Where the new file is in
-  /// its place, but that may not last or the file can't be opened, nothing is saved any more until the store is opened
-  /// again: what went to the old file nobody would find.
-  public func compact() throws {
-    let before = damage.count
-    try damage.explaining {
-      try engine.whileNobodyCommits { commit in
-        try writing.withLock { writer in
-          let old = try opened(writer)
-          try old.requireWorking(on: fileSystem)
-          try lock?.check()
-          let moved = try self.rewrite(commit, old) { try self.damage.check(since: before) }
-          writer = moved.writer
-          return moved.snapshot
-        }
-      }
-    }
-  }
-
-  private func rewrite(
-    _ commit: TableEngine.Unpublished, _ old: ArchiveWriter, checking check: @escaping () throws -> Void
-  ) throws -> (writer: ArchiveWriter, snapshot: TableSnapshot) {
-    let entries = self.entries.withLock { $0 }
-    var copy = ArchiveCopy(
-      fileSystem: fileSystem, path: path, effort: options.profile.effort, leastBlob: options.leastBlob,
-      clock: clock)
-    copy.longestBlock = options.longestBlock
-    copy.check = {
-      try check()
-      // What another writer has saved meanwhile would be gone.
-      try self.requireOwner(old)
-    }
-    do {
-      try copy.write(
-        commit.new,
-        .init(
-          schema: archivedSchema, metadata: entries.value, generation: commit.new.generation.number,
-          nextKeys: commit.nextKeys, nextJoinKeys: commit.nextJoinKeys))
-    } catch let error as StoreError where error.code == .outcomeUnknown {
-      old.stop(after: error)
-      throw error
-    }
-    let (contents, writer) = try reopened(insteadOf: old)
-    self.entries.withLock { $0.savedCount = entries.changeCount }
-    let beginning = ArchiveStore.beginning(contents, writer.order, damage)
-    var tables: [Int: Table] = [:]
-    for (number, table) in (beginning.tables + beginning.joins).enumerated() {
-      if let table, let now = commit.new.table(number) { tables[number] = now.replacingChunks(table.chunks) }
-    }
-    return (writer, commit.new.replacing(tables))
-  }
-
-  /// The file that has just been put in the place of the old writer's.
-  private func reopened(
-    insteadOf old: ArchiveWriter
-  ) throws -> (contents: ArchiveContents, writer: ArchiveWriter) {
-    do {
-      let file = try fileSystem.open(path, .readWrite)
-      let contents = try ArchiveFile(file: file, path: path).open(
-        cacheBudget: options.cacheBudget, damage: damage)
-      guard let order = SchemaOrder(stored: contents.source.schema, given: schema) else {
-        throw StoreError(
-          .incompatibleSchema, "the archive that was just written has another schema", file: path)
-      }
-      let writer = try ArchiveWriter(
-        contents, order, file: file, options: ArchiveStore.writerOptions(options, clock))
-      return (contents, writer)
-    } catch {
-      old.stop(after: error)
-      throw error
-    }
-  }
 
   /// The size of the file, in bytes, and how much of it is of use.
   package var fileSize: (total: UInt64, live: Int) {

@@ -11,6 +11,10 @@ package final class LockFile: Sendable {
   /// Whether whoever had the lock before ended without giving it back: it was killed, say, or kept its note on purpose.
   /// A power cut can take the note, so this tells of processes that ended while the machine went on.
   package let wasAbandoned: Bool
+  /// Whether it isn't known if a power cut brings another file back in the place of the one that the lock is about: a
+  /// replacement couldn't be made to last, in this process or in one before, and none has been since.
+  package var isUnsureOfName: Bool { doubt.withLock { $0 } }
+  private let doubt: Lock<Bool>
   private let fileSystem: any FileSystem
   private let file: any OpenFile
   private let identity: FileInformation
@@ -44,11 +48,37 @@ package final class LockFile: Sendable {
       self.identity = identity
       self.holder = holder
       wasAbandoned = identity.size > 0
+      doubt = Lock(wasAbandoned && Self.text(file).contains(Self.doubtLine))
       break
     }
+    write()
+  }
+
+  /// In a note whose writer, or one before, isn't sure that a replaced file stays in its place.
+  private static let doubtLine = "unsure name\n"
+
+  private func write() {
     // A medium without room for the note still keeps the lock, and the note that was there.
-    let note = Array(holder.note.utf8)
+    let note = Array((holder.note + (isUnsureOfName ? Self.doubtLine : "")).utf8)
     if (try? file.write(note, at: 0)) != nil { try? file.truncate(to: UInt64(note.count)) }
+  }
+
+  /// Replaces the file that the lock is about, durably. Where `body` throws `outcomeUnknown`, whoever takes the lock
+  /// next is told.
+  package func replacing<Result>(_ body: () throws -> Result) throws -> Result {
+    let result: Result
+    do {
+      result = try body()
+    } catch let error as StoreError where error.code == .outcomeUnknown {
+      doubt.withLock { $0 = true }
+      write()
+      throw error
+    }
+    if isUnsureOfName {
+      doubt.withLock { $0 = false }
+      write()
+    }
+    return result
   }
 
   /// Gives the lock back. Again does nothing. In a process that was forked the lock and its note stay the parent's.
@@ -98,8 +128,11 @@ package final class LockFile: Sendable {
   }
 
   private static func readNote(_ file: any OpenFile) -> FileLockHolder? {
-    guard let bytes = try? file.bytes(noteLimit, at: 0) else { return nil }
-    return FileLockHolder(note: String(decoding: bytes, as: UTF8.self))
+    FileLockHolder(note: text(file))
+  }
+
+  private static func text(_ file: any OpenFile) -> String {
+    String(decoding: (try? file.bytes(noteLimit, at: 0)) ?? [], as: UTF8.self)
   }
 
   private static func heldError(

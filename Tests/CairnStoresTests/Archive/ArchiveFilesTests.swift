@@ -142,6 +142,58 @@ import Testing
     try again.close()
   }
 
+  /// Ways to put a file in its place of which a power cut may bring back what was there before.
+  enum Unsure: CaseIterable {
+    case create
+    case compact
+    case replace
+    case salvage
+
+    /// Does it on files where `/b` is an archive with "one", which the file at `/a` has afterwards.
+    func callAsFunction(_ files: SimulatedFileSystem) throws {
+      switch self {
+      case .create:
+        let store = try open(files)
+        try add("one", to: store)
+      case .compact:
+        let store = try open(files)
+        try add("one", to: store)
+        try store.compact()
+      case .replace: try ArchiveFiles.replace("/a", with: "/b", files)
+      case .salvage: _ = try ArchiveSalvager.salvage("/b", to: "/a", on: files)
+      }
+    }
+  }
+
+  @Test(arguments: Unsure.allCases, [SimulatedFault.error(EIO), .crash])
+  func `what is saved to an archive doesn't go with a name that a power cut takes`(
+    _ way: Unsure, _ fault: SimulatedFault
+  ) throws {
+    let files = SimulatedFileSystem()
+    try Self.make(files, at: "/b")
+    if way != .create {
+      let old = try Self.open(files)
+      try Self.add("old", to: old)
+      try old.close()
+    }
+    files.injectFaults { $0.kind == .syncDirectory ? fault : nil }
+    let error = #expect(throws: (any Error).self) { try way(files) }
+    if case .error = fault { #expect((error as? StoreError)?.code == .outcomeUnknown) }
+    // The process has ended, and the machine goes on.
+    let after = try #require(files.crashStates(limit: 1).first { _ in true }).fileSystem
+    let shown = way == .create ? [] : way == .compact ? ["old", "one"] : ["one"]
+    #expect(try Self.texts(after) == shown)
+    let store = try Self.open(after)
+    try Self.add("two", to: store)
+    for state in after.crashStates(limit: 200) {
+      let texts = Result { try Self.texts(state.fileSystem) }
+      #expect((try? texts.get()) == shown + ["two"], "\(state.description): \(texts)")
+    }
+    try store.close()
+    try Self.open(after).close()
+    #expect(try after.list("/").filter { $0.contains("tmp") } == [])
+  }
+
   @Test func `a writer that finds an archive given back in order syncs nothing`() throws {
     let files = SimulatedFileSystem()
     try Self.make(files)
