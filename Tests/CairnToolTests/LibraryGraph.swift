@@ -1,4 +1,4 @@
-// Random graphs of a model with relationships of every kind, and all that a store says of one.
+// Random graphs of a model with relationships of every kind.
 
 import Cairn
 import Foundation
@@ -61,26 +61,10 @@ enum LibraryGraph {
         ], uniquenessConstraints: [["mail"]]),
     ])
 
-  /// The store at `path`, an archive or a log by its suffix.
-  static func open(_ path: String, _ body: (NSPersistentContainer) throws -> Void) throws {
-    let container = NSPersistentContainer(
-      name: "Library", managedObjectModel: try NSManagedObjectModel(document: model))
-    container.persistentStoreDescriptions[0].url = URL(fileURLWithPath: path)
-    container.persistentStoreDescriptions[0].type =
-      path.hasSuffix(".cairn") ? CairnArchiveStoreType : CairnLogStoreType
-    var failure: (any Error)?
-    container.loadPersistentStores { _, error in failure = error }
-    if let failure { throw failure }
-    try body(container)
-    for store in container.persistentStoreCoordinator.persistentStores {
-      try container.persistentStoreCoordinator.remove(store)
-    }
-  }
-
   /// Makes a store with a random graph.
   static func make(_ path: String, seed: UInt64) throws {
-    var dice = Dice(state: seed)
-    try open(path) { container in
+    var dice = Dice(seed: seed)
+    try StoreFacts.open(path, of: model) { container in
       let context = container.newBackgroundContext()
       try context.performAndWait {
         func add(_ name: String, _ count: Int) -> [NSManagedObject] {
@@ -130,64 +114,30 @@ enum LibraryGraph {
       }
     }
   }
+}
 
-  /// All that a store says, a line for each fact: objects are called by their entity and their number in the order of
-  /// keys, lists are in their order, and sets in that of names.
-  static func facts(_ path: String) throws -> [String] {
-    var facts: [String] = []
-    try open(path) { container in
-      let store = try #require(container.persistentStoreCoordinator.persistentStores.first?.store)
-      let (schema, snapshot) = (store.schema, try store.snapshot())
-      var names: [RowKey: String] = [:]
-      let tables = try schema.entities.filter { !$0.isAbstract }.map { entity in
-        (
-          entity,
-          try store.fetch(StoreRequest(entity: entity.id, includesSubentities: false), in: snapshot)
-        )
-      }
-      for (entity, rows) in tables {
-        for row in 0..<rows.count { names[rows.key(row)] = "\(entity.name)\(row)" }
-      }
-      for (entity, rows) in tables {
-        let keys = (0..<rows.count).map(rows.key)
-        for (slot, described) in entity.slots.enumerated() where described.role == .attribute {
-          for row in 0..<rows.count {
-            facts.append("\(names[keys[row]] ?? "?").\(described.name) = \(rows.value(row, slot: slot))")
-          }
-        }
-        for id in entity.relationships {
-          let related = try store.related(keys, through: id, in: snapshot)
-          for (row, key) in keys.enumerated() {
-            let members = related[row].map { names[$0] ?? "?" }
-            let shown = schema[id].isOrdered ? members : members.sorted()
-            facts.append("\(names[key] ?? "?").\(schema[id].name) = \(shown.joined(separator: " "))")
-          }
-        }
-      }
-    }
-    return facts
+/// What random graphs are made of; the same for the same seed.
+struct Dice: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return (state ^ state >> 33) &* 0xFF51_AFD7_ED55_8CCD
   }
 
-  private struct Dice: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return (state ^ state >> 33) &* 0xFF51_AFD7_ED55_8CCD
-    }
-
-    /// Up to four of them, in any order.
-    mutating func some<T>(of all: [T]) -> [T] {
-      Array(all.shuffled(using: &self).prefix(Int.random(in: 0...4, using: &self)))
-    }
-
-    /// With what tables and JSON write in other ways than it is.
-    mutating func text() -> String {
-      let parts = ["Ada", ",", "\"", "\n", "é", "李", " ", "\r\n", "x=1", "[", "", "@id"]
-      return (0..<Int.random(in: 0...3, using: &self)).map { _ in parts.randomElement(using: &self) ?? "" }
-        .joined()
-    }
-
-    mutating func isHead() -> Bool { Bool.random(using: &self) }
+  /// Up to four of them, in any order.
+  mutating func some<T>(of all: [T]) -> [T] {
+    Array(all.shuffled(using: &self).prefix(Int.random(in: 0...4, using: &self)))
   }
+
+  /// With what tables and JSON write in other ways than it is.
+  mutating func text() -> String {
+    let parts = ["Ada", ",", "\"", "\n", "é", "李", " ", "\r\n", "x=1", "[", "", "@id"]
+    return (0..<Int.random(in: 0...3, using: &self)).map { _ in parts.randomElement(using: &self) ?? "" }
+      .joined()
+  }
+
+  mutating func isHead() -> Bool { Bool.random(using: &self) }
 }

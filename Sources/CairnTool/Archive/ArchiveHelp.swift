@@ -96,7 +96,7 @@ enum ArchiveHelp {
 
       --entity   whose rows, or the pairs of a relationship, as in Book.tags; needn't be said where there is one entity,
                  with --to, or with JSON, which has an array for each entity otherwise
-      --format   csv (the default) or json; values are exact but for dates, which have microseconds
+      --format   csv (the default) or json
       --to       a folder for a file an entity, one for each many-to-many relationship (CSV), and the model
       --at       of a log: the rows as they were after that commit, if history keeps it (cairn log)
 
@@ -108,8 +108,12 @@ enum ArchiveHelp {
       ordered tags.@position, and books.@position for the other side;
       both are arrays in JSON, in the order of the list: "tags.label": ["sea", "old"].
 
-    Transformable values, which no text can say, are left out and named on standard error. The exit status is 65 for
-    a damaged store, 66 for one that can't be read, and 73 for files that can't be written.
+    Values are read again bit for bit. In CSV nothing is no value, and "" an empty text. Dates are in ISO 8601, with the
+    decimal places that they have, or where that can't say one, a number of seconds, as in 1e-300 s since 2001. Numbers
+    that no literal says are nan, inf and -inf, or nan and other bits than usual, as in nan:fff8000000000000, which are
+    strings in JSON. Binary data, and the bytes that a transformer makes of a value, are in base64.
+
+    The exit status is 65 for a damaged store, 66 for one that can't be read, and 73 for files that can't be written.
 
     """,
     "convert": """
@@ -122,7 +126,7 @@ enum ArchiveHelp {
     OUT is an archive where it ends in .cairn, a log where it ends in .cairnlog, and a folder where it has no suffix;
     nothing may be there yet. A folder has one file for each entity, called after it, one for each many-to-many
     relationship, and a model: Model.xcdatamodel, or any other. What is in them is in cairn help export; converted
-    back, a graph is as it was, but for transformable values.
+    back, a graph is as it was, with every bit of its values.
 
       --as        what OUT is, for a name with another suffix
       --format    of the files of a folder: csv (the default) or json

@@ -91,7 +91,7 @@ final class TableExport {
       references.isNumbered(entity.id) ? [(ImportTarget.idTitle, .id)] : []
     for (slot, described) in entity.slots.enumerated() {
       switch described.role {
-      case .attribute where described.type != .transformable:
+      case .attribute:
         columns.append((described.name, .attribute(slot: slot)))
       case .toOne(let id):
         let destination = schema[id].destination
@@ -101,7 +101,7 @@ final class TableExport {
           columns.append(
             ("\(described.name).\(ImportTarget.placeTitle)", .place(slot: slot, list)))
         }
-      case .attribute, .order: break
+      case .order: break
       }
     }
     if format == .json {
@@ -110,23 +110,18 @@ final class TableExport {
           ("\(schema[id].name).\(references.title(of: schema[id].destination))", .list(id)))
       }
     }
-    return columns
+    // CSV has no table without columns.
+    return columns.isEmpty ? [(ImportTarget.idTitle, .id)] : columns
   }
 
   /// What these tables leave out.
   func warnings(of tables: [Table]) -> [String] {
     let written = Set(tables.map(\.name))
     return tables.flatMap { table -> [String] in
-      guard case .rows(let entity) = table else { return [] }
-      let slots = entity.slots.compactMap { slot -> String? in
-        slot.type == .transformable && slot.role == .attribute
-          ? "\(entity.name).\(slot.name) is transformable, which no text can say, and is left out" : nil
-      }
-      guard format == .csv else { return slots }
-      let others = entity.relationships.filter { TableExport.isJoined(schema[$0], .source) }
+      guard case .rows(let entity) = table, format == .csv else { return [] }
+      return entity.relationships.filter { TableExport.isJoined(schema[$0], .source) }
         .map { pairs(schema[$0]).name }.filter { !written.contains($0) }
-      return slots
-        + others.map { "\($0) leads to many from many, and is a table of its own: --entity \($0)" }
+        .map { "\($0) leads to many from many, and is a table of its own: --entity \($0)" }
     }
   }
 

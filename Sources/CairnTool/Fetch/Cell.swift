@@ -64,9 +64,9 @@ enum Cell {
     switch self {
     case .none: nil
     case .integer(let number): String(number)
-    case .double(let number): number.description
-    case .float(let number): number.description
-    case .decimal(let number): number.description
+    case .double(let number): NumberText.text(number)
+    case .float(let number): NumberText.text(number)
+    case .decimal(let number): number.isNaN ? NumberText.text(Double.nan) : number.description
     case .truth(let truth): truth ? "true" : "false"
     case .text(let text): text
     case .date(let date): DateText.text(date)
@@ -83,6 +83,7 @@ enum Cell {
     case .none: return "–"
     case .double(let number) where isRounded && number.isFinite && number.description.count > 9:
       return String(format: "%.6g", number)
+    case .date(let date): return DateText.rounded(date)
     case .data(let data): return "\(data.count) bytes"
     default: return (plain ?? "").unicodeScalars.map(Cell.visible).joined()
     }
@@ -105,17 +106,17 @@ enum Cell {
     }
   }
 
-  /// JSON has no infinities: those are strings.
+  /// JSON has no infinities, and nothing that isn't a number: those are strings.
   var json: String {
     switch self {
     case .none: return "null"
     case .list(let cells): return "[" + cells.map(\.json).joined(separator: ", ") + "]"
-    case .integer, .decimal, .truth: break
+    case .integer, .truth: break
+    case .decimal(let number) where !number.isNaN: break
     case .double(let number) where number.isFinite: break
     case .float(let number) where number.isFinite: break
     default: return Cell.quoted(plain ?? "")
     }
-    if case .decimal(let number) = self, number.isNaN { return "null" }
     return plain ?? "null"
   }
 
@@ -141,7 +142,14 @@ enum Cell {
   var csv: String { plain.map(Cell.field) ?? "" }
 
   static func field(_ text: String) -> String {
-    let needsQuotes = text.isEmpty || text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
-    return needsQuotes ? "\"" + text.replacing("\"", with: "\"\"") + "\"" : text
+    let needsQuotes = text.isEmpty || text.utf8.contains { [0x00, 0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+    guard needsQuotes else { return text }
+    // By scalars: a quote and an accent behind it are one character.
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { result += "\"" }
+      result.unicodeScalars.append(scalar)
+    }
+    return result + "\""
   }
 }

@@ -1,4 +1,5 @@
-// Comma-separated values as RFC 4180 has them: fields in quotes may hold separators, line ends and doubled quotes.
+// Comma-separated values as RFC 4180 has them: fields in quotes may hold separators, line ends and doubled quotes, and
+// zero bytes, which stand nowhere else, so that what is no text isn't read as one.
 
 import Cairn
 
@@ -22,10 +23,6 @@ struct CSVLines {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     if String(validating: bytes, as: UTF8.self) == nil {
       throw InputError("\(name):\(badLine(bytes)): the bytes are no UTF-8; convert the file to UTF-8")
-    }
-    if let zero = bytes.firstIndex(of: 0) {
-      let line = bytes[..<zero].count { $0 == feed } + 1
-      throw InputError("\(name):\(line): a zero byte, which no text has")
     }
     bytes.append(0)
     let separator = UInt8(ascii: input.fileExtension == "tsv" ? "\t" : ",")
@@ -82,10 +79,10 @@ struct CSVLines {
 
     var isBlank: Bool { fields.count == 1 && fields[0].form == .plain && fields[0].start == fields[0].end }
 
-    /// Reads a row into `fields`; false at the end. The bytes end with a zero, which is in no text.
+    /// Reads a row into `fields`; false at the end. The bytes end with a zero.
     mutating func next() throws -> Bool {
       fields.removeAll(keepingCapacity: true)
-      if bytes[position] == 0 { return false }
+      if try isAtEnd() { return false }
       while true {
         if bytes[position] == CSVLines.quote {
           try readQuoted()
@@ -99,12 +96,20 @@ struct CSVLines {
           position += 1
           continue
         }
-        if end == 0 { return true }
+        if try isAtEnd() { return true }
         if end == CSVLines.carriage, bytes[position + 1] == CSVLines.feed { position += 1 }
         position += 1
         line += 1
         return true
       }
+    }
+
+    /// Throws `InputError` at a zero that isn't the last byte.
+    @inline(__always)
+    private func isAtEnd() throws -> Bool {
+      if bytes[position] != 0 { return false }
+      if position == bytes.count - 1 { return true }
+      throw InputError("\(file):\(line): a zero byte, which no text has but in quotes")
     }
 
     @inline(__always)
@@ -119,7 +124,9 @@ struct CSVLines {
       var form = Field.Form.quoted
       while true {
         let byte = bytes[position]
-        if byte == 0 { throw InputError("\(file):\(begin): a quote that nothing closes") }
+        if byte == 0, position == bytes.count - 1 {
+          throw InputError("\(file):\(begin): a quote that nothing closes")
+        }
         if byte == CSVLines.feed { line += 1 }
         position += 1
         if byte != CSVLines.quote { continue }

@@ -1,4 +1,5 @@
-// Dates as ISO 8601 writes them, read and written without a calendar: a million of them take a moment.
+// Dates as ISO 8601 writes them, read and written without a calendar: a million of them take a moment. What is written
+// is read as the same date, bit for bit.
 
 import Cairn
 
@@ -6,10 +7,22 @@ enum DateText {
   private static let secondsOfDay = 86_400
   /// From 1970 to 2001.
   private static let daysToReference = 11_323
+  /// The end of a date that is a number of seconds.
+  private static let sinceReference = " s since 2001"
+  /// More of them than a date can tell apart, but within a few seconds of the reference date.
+  private static let mostPlaces = 15
 
-  /// Seconds since 2001 of `2013-01-31`, with an optional time behind a T or a space, to the minute, the second or
-  /// a part of it, and an optional zone, which is UTC otherwise; nil for anything else.
+  /// Seconds since 2001 of what `text` writes, and of `2013-01-31`, with an optional time behind a T or a space, to the
+  /// minute, the second or a part of it, and an optional zone, which is UTC otherwise; nil for anything else.
   static func seconds(_ bytes: Field.Bytes, _ start: Int, _ end: Int) -> Double? {
+    let suffix = sinceReference.utf8
+    guard end - start > suffix.count, bytes[(end - suffix.count)..<end].elementsEqual(suffix) else {
+      return moment(bytes, start, end)
+    }
+    return NumberText.double(String(decoding: bytes[start..<(end - suffix.count)], as: UTF8.self))
+  }
+
+  private static func moment(_ bytes: Field.Bytes, _ start: Int, _ end: Int) -> Double? {
     var reader = Reader(bytes: bytes, position: start, end: end)
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
       let day = reader.number(2), (1...12).contains(month), day >= 1, day <= length(year, month)
@@ -45,25 +58,58 @@ enum DateText {
     return Double(seconds) + fraction
   }
 
-  /// As `2013-01-31T10:00:00Z`, with up to six decimal places where the seconds aren't whole. Beyond the years 0 to
-  /// 9999, which the form doesn't have, the seconds since 2001.
+  /// As `2013-01-31T10:00:00Z`, with the decimal places of the seconds that it takes to say every bit, which are
+  /// seven at most for dates of today. What no such text says is a number of seconds, `-0.0 s since 2001`: beyond the
+  /// years 0 to 9999, and for some dates within a few seconds of the first moment of 2001.
   static func text(_ date: Date) -> String {
+    let time = date.timeIntervalSinceReferenceDate
+    return exact(time) ?? NumberText.text(time) + sinceReference
+  }
+
+  /// The same for people: to the microsecond, and beyond the years 0 to 9999 the seconds since 2001.
+  static func rounded(_ date: Date) -> String {
     let time = date.timeIntervalSinceReferenceDate
     guard time.isFinite, abs(time) < 1e12 else { return "\(time)" }
     let microseconds = Int((time * 1e6).rounded())
     let whole = Int((Double(microseconds) / 1e6).rounded(.down))
-    let (day, second) = floorDivide(whole, secondsOfDay)
-    let (year, month, ofMonth) = civil(day + daysToReference)
-    guard (0...9999).contains(year) else { return "\(time)" }
-    var text = "\(pad(year, 4))-\(pad(month, 2))-\(pad(ofMonth, 2))T"
-    text += "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
-    let part = microseconds - whole * 1_000_000
-    if part != 0 {
-      var digits = pad(part, 6)
-      while digits.last == "0" { digits.removeLast() }
-      text += "." + digits
+    return civilText(whole).map { $0 + places(microseconds - whole * 1_000_000, of: 6) + "Z" } ?? "\(time)"
+  }
+
+  /// nil where the reader would make another date of each text.
+  private static func exact(_ time: Double) -> String? {
+    guard time.isFinite, abs(time) < 1e12 else { return nil }
+    let whole = time.rounded(.down)
+    guard let text = civilText(Int(whole)) else { return nil }
+    if time == whole { return time.bitPattern == Double(Int(whole)).bitPattern ? text + "Z" : nil }
+    // Six first, which most dates with a fraction were made of.
+    for count in 6...mostPlaces {
+      let scale = powers[count]
+      let part = Int(((time - whole) * Double(scale)).rounded())
+      let places = places(part, of: count)
+      if part < scale, Double("0" + places).map({ Double(Int(whole)) + $0 }) == time {
+        return text + places + "Z"
+      }
     }
-    return text + "Z"
+    return nil
+  }
+
+  private static let powers: [Int] = (0...mostPlaces).map { (0..<$0).reduce(1) { power, _ in power * 10 } }
+
+  /// A point and the digits of a part of a second, without zeros at the end; nothing for 0.
+  private static func places(_ part: Int, of count: Int) -> String {
+    if part == 0 { return "" }
+    var digits = pad(part, count)
+    while digits.last == "0" { digits.removeLast() }
+    return "." + digits
+  }
+
+  /// Without a zone; nil beyond the years 0 to 9999.
+  private static func civilText(_ seconds: Int) -> String? {
+    let (day, second) = floorDivide(seconds, secondsOfDay)
+    let (year, month, ofMonth) = civil(day + daysToReference)
+    guard (0...9999).contains(year) else { return nil }
+    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(ofMonth, 2))T"
+      + "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2))"
   }
 
   // MARK: The calendar, as Gregory's goes on for ever in both directions

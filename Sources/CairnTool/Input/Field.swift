@@ -26,8 +26,16 @@ struct Field {
 
   /// What it says, as the input has it.
   func text(_ bytes: Bytes) -> String {
-    let text = String(decoding: bytes[start..<end], as: UTF8.self)
-    return form == .escaped ? text.replacing("\"\"", with: "\"") : text
+    guard form == .escaped else { return String(decoding: bytes[start..<end], as: UTF8.self) }
+    // By bytes: a quote and an accent behind it are one character.
+    var text: [UInt8] = []
+    text.reserveCapacity(end - start)
+    var position = start
+    while position < end {
+      text.append(bytes[position])
+      position += bytes[position] == UInt8(ascii: "\"") ? 2 : 1
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// Whether it stands for no value. `mark` is a word that does, too, besides an empty field.

@@ -22,7 +22,7 @@ struct FieldReader {
       }
       column.append(number)
     case .double:
-      guard let number = FieldReader.double(field, bytes) else { return false }
+      guard let number = FieldReader.anyDouble(field, bytes) else { return false }
       column.append(number)
     case .date:
       guard let date = FieldReader.date(field, bytes) else { return false }
@@ -45,13 +45,16 @@ struct FieldReader {
       return FieldReader.integer(field, bytes).flatMap { number in
         type.integerRange?.contains(number) ?? false ? .int(number) : nil
       }
-    case .double: return FieldReader.double(field, bytes).map { .double($0) }
-    case .float:
-      return FieldReader.double(field, bytes).flatMap { Float($0).isFinite ? .float(Float($0)) : nil }
+    case .double: return FieldReader.anyDouble(field, bytes).map { .double($0) }
+    case .float: return FieldReader.anyFloat(field, bytes).map { .float($0) }
     case .date: return FieldReader.date(field, bytes).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
     case .bool: return FieldReader.truth(field, bytes).map { .bool($0) }
     case .decimal:
-      guard field.form != .string, FieldReader.double(field, bytes) != nil else { return nil }
+      guard FieldReader.double(field, bytes) != nil else {
+        return FieldReader.special(field, bytes, NumberText.special).flatMap {
+          $0.isNaN ? .decimal(.nan) : nil
+        }
+      }
       return Decimal(string: field.text(bytes)).map { .decimal($0) }
     default:
       guard FieldReader.isText(field) else { return nil }
@@ -60,7 +63,7 @@ struct FieldReader {
       case .string: return .string(text)
       case .uuid: return UUID(uuidString: text).map { .uuid($0) }
       case .uri: return URL(string: text).map { .uri($0.absoluteString) }
-      case .data: return Data(base64Encoded: text).map { .data($0) }
+      case .data, .transformable: return Data(base64Encoded: text).map { .data($0) }
       default: return nil
       }
     }
@@ -72,14 +75,15 @@ struct FieldReader {
     case .int16, .int32, .int64:
       let range = type.integerRange ?? 0...0
       return "a whole number from \(range.lowerBound) to \(range.upperBound)"
-    case .decimal, .double, .float: return "a number"
+    case .decimal: return "a number, or nan"
+    case .double, .float: return "a number, or nan, inf or -inf"
     case .bool: return "a truth value (true, false, yes, no, 1, 0)"
     case .date: return "a date as in ISO 8601 (2013-01-31, 2013-01-31T10:00:00Z)"
-    case .data: return "data in base64"
+    case .data, .transformable: return "data in base64"
     case .uuid: return "a UUID"
     case .uri: return "a URL"
     case .string: return "a text"
-    case .transformable, .key: return "nothing that a text can say"
+    case .key: return "nothing that a text can say"
     }
   }
 
@@ -156,6 +160,22 @@ struct FieldReader {
     }
     guard let number = Double(field.text(bytes)), number.isFinite else { return nil }
     return number
+  }
+
+  /// Also what no literal says.
+  private static func anyDouble(_ field: Field, _ bytes: Field.Bytes) -> Double? {
+    double(field, bytes) ?? special(field, bytes, NumberText.special)
+  }
+
+  /// Read as it is written, not by way of a double, which would round it twice.
+  private static func anyFloat(_ field: Field, _ bytes: Field.Bytes) -> Float? {
+    guard double(field, bytes) != nil else { return special(field, bytes, NumberText.specialFloat) }
+    return Float(field.text(bytes)).flatMap { $0.isFinite ? $0 : nil }
+  }
+
+  private static func special<T>(_ field: Field, _ bytes: Field.Bytes, _ read: (String) -> T?) -> T? {
+    guard isText(field), field.form != .escaped else { return nil }
+    return read(field.text(bytes))
   }
 
   static func truth(_ field: Field, _ bytes: Field.Bytes) -> Bool? {

@@ -72,7 +72,8 @@ struct ColumnTitle {
         case .toOne(let relationship): return .link(relationship, slot: slot, key: try key(nil, relationship))
         }
       }
-      let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      // An element of a composite attribute has a point in its name.
+      let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       if parts.count == 2, let slot = ColumnTitle.slot(parts[0], of: entity),
         case .toOne(let relationship) = entity.slots[slot].role
       {
@@ -80,7 +81,7 @@ struct ColumnTitle {
         return .link(relationship, slot: slot, key: try key(parts[1], relationship))
       }
       guard let name = parts.first, let id = entity.relationship(named: name) else { return nil }
-      guard schema[id].isToMany, schema[id].storage != .none, parts.count < 3 else {
+      guard schema[id].isToMany, schema[id].storage != .none else {
         throw InputError(
           "\(file): the column \"\(text)\": \(entity.name).\(name) is kept on the other side; name that, \(inverse(id)), "
             + "in the table of \(schema[schema[id].destination].name)")

@@ -77,13 +77,8 @@ final class Importer {
     var readers: [(column: Int, slot: Int, reader: FieldReader, builder: ColumnBuilder)] = []
     for (column, target) in targets.enumerated() {
       guard let slot = target?.valueSlot else { continue }
-      let type = entity.slots[slot].type
-      if type == .transformable {
-        throw InputError(
-          "\(records.file): \(entity.name).\(entity.slots[slot].name) is transformable, which no text can say"
-        )
-      }
-      readers.append((column, slot, FieldReader(type, nullMark: nullMark), rows.columns[slot]))
+      readers.append(
+        (column, slot, FieldReader(entity.slots[slot].type, nullMark: nullMark), rows.columns[slot]))
     }
     let given = Set(readers.map(\.slot)).union(targets.compactMap { $0?.linkSlot })
     let rest = entity.slots.indices.filter { !given.contains($0) }
