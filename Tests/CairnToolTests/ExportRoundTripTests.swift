@@ -34,6 +34,19 @@ import Testing
     }
   }
 
+  @Test(arguments: Array(1...8))
+  func `derived values are exported and read again, with times, and with sums in another order`(seed: Int)
+    throws
+  {
+    try ToolFolder.with { path in
+      try DerivedGraph.make(path("a.cairn"), of: DerivedGraph.model, seed: UInt64(seed)) {
+        Double.random(in: -9...9, using: &$0)
+      }
+      let facts = try StoreFacts.all(path("a.cairn"), of: DerivedGraph.model)
+      try requireRoundTrips(facts, of: DerivedGraph.model, asLog: seed % 2 == 1, path)
+    }
+  }
+
   /// By a folder of each format, and by what the command prints as one JSON.
   private func requireRoundTrips(
     _ facts: [String], of model: ModelDocument, asLog: Bool, _ path: (String) -> String

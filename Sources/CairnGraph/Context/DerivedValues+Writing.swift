@@ -50,6 +50,13 @@ extension DerivedValues {
     return changes
   }
 
+  /// The change set, of new rows and their links alone, with their derived values.
+  func completedInserts() throws -> ChangeSet {
+    var changes = rows.changes
+    try complete(&changes.inserts)
+    return changes
+  }
+
   // MARK: Values
 
   private func complete(_ inserts: inout [ChangeSet.Inserts]) throws {

@@ -11,6 +11,10 @@ final class DerivedValues {
   let rows: RowsAfterSave
   /// One for all rows of the save.
   private let time = Date()
+  /// Whether what new rows say of derived attributes counts, which of an object's values never does.
+  private let keepsGiven: Bool
+  /// What was given and isn't kept.
+  var corrections: [DerivedImport.Correction] = []
   private var links: [RelationshipID: LinksAfterSave] = [:]
   /// One a derived attribute, in the order of the plan, as far as they are computed.
   private(set) var results: [Result] = []
@@ -25,9 +29,10 @@ final class DerivedValues {
     var changed: [Int64] = []
   }
 
-  init(_ plan: DerivedPlan, _ rows: RowsAfterSave) {
+  init(_ plan: DerivedPlan, _ rows: RowsAfterSave, keepsGiven: Bool = false) {
     self.plan = plan
     self.rows = rows
+    self.keepsGiven = keepsGiven
   }
 
   func compute() throws {
@@ -37,7 +42,8 @@ final class DerivedValues {
   private func result(of attribute: DerivedAttribute) throws -> Result {
     var result = Result()
     for (index, batch) in rows.changes.inserts.enumerated() where attribute.family.contains(batch.entity) {
-      result.inserted[index] = try values(of: attribute, batch.keys)
+      let values = try values(of: attribute, batch.keys)
+      result.inserted[index] = keepsGiven ? try reconciled(values, batch, attribute) : values
     }
     let keys = try ownersToCompute(attribute)
     for (key, value) in zip(keys, try changedValues(of: attribute, keys)) {
@@ -67,7 +73,7 @@ final class DerivedValues {
     return keys.map { known[$0] ?? .null }
   }
 
-  private func links(_ relation: Relation) throws -> LinksAfterSave {
+  func links(_ relation: Relation) throws -> LinksAfterSave {
     if let known = links[relation.id] { return known }
     let made = try LinksAfterSave(relation, rows)
     links[relation.id] = made
@@ -139,7 +145,7 @@ final class DerivedValues {
   }
 
   /// As `ValueFunction.sum`, of values of one type.
-  private static func sum(_ values: ArraySlice<Value>) -> Value {
+  static func sum(_ values: ArraySlice<Value>) -> Value {
     var whole: Int64 = 0
     var double = 0.0
     var isDouble = false
@@ -158,7 +164,7 @@ final class DerivedValues {
   }
 
   /// Members are read once and not kept.
-  private func values(
+  func values(
     of source: DerivedSource, _ keys: [Int64?], areMembers: Bool = false
   ) throws -> [Value] {
     if areMembers, source.derived == nil {

@@ -81,6 +81,11 @@ enum ArchiveHelp {
     INPUT, --model, --null and --rename are those of cairn fetch: see cairn help fetch. Without a model, every
     input is an entity whose attributes have the types of the columns. The model travels inside of the archive.
 
+    Derived attributes get the values that a program's save would have given them, and need no columns. Where a column
+    says something else than what follows from the objects, that is told on standard error and not taken; of now() it
+    is taken, and now() is the time of the import where there is no column. A sum of fractions that has been added in
+    another order may differ in its last digits, and is taken.
+
     \(profiles)
 
     example: cairn pack airlines.csv flights.csv --model Flights.xcdatamodeld --null NA flights.cairn --profile smallest

@@ -10,20 +10,31 @@ final class EntityRows {
   var keys: [Int64] = []
   /// The keys of rows that have an `@id`, by that; `Lookup.several` where several have it.
   private(set) var keysByID: [Int64: Int64] = [:]
-  /// By slot; null where there is none.
+  /// By slot; null where there is none. Of an attribute that is the time of a save it is the time of the import.
   let defaults: [Value]
+  /// The slots of derived attributes, which nobody has to give a value.
+  let derived: Set<Int>
   /// What lists say of slots of their members, by slot and row.
   private var listed: [Int: [Int: Int64]] = [:]
 
-  init(_ entity: SchemaEntity) {
+  /// `time` is what attributes are that have the time of a save.
+  init(_ entity: SchemaEntity, _ derivation: DerivedImport, time: Date) {
     self.entity = entity
+    derived = derivation.slots(of: entity.id)
     columns = entity.slots.map { ColumnBuilder($0.type) }
     var defaults = [Value](repeating: .null, count: entity.slots.count)
     for attribute in entity.attributes {
       for (slot, value) in zip(attribute.slots, attribute.defaultValues) { defaults[slot] = value }
     }
+    for slot in derivation.times(of: entity.id) { defaults[slot] = .date(time) }
     self.defaults = defaults
   }
+
+  /// Whether the slot of a row has to have a value that the input gives.
+  func isRequired(_ slot: Int) -> Bool { entity.slots[slot].isRequired && !derived.contains(slot) }
+
+  /// Whether that can't be had without a column.
+  func isMissing(_ slot: Int) -> Bool { isRequired(slot) && defaults[slot].isNull }
 
   func add(id: Int64, of key: Int64) { keysByID[id] = keysByID[id] == nil ? key : Lookup.several }
 
@@ -105,7 +116,7 @@ final class Lookup {
 
 extension Slot {
   /// Whether a row has to have a value.
-  var isRequired: Bool {
+  fileprivate var isRequired: Bool {
     if case .order = role { false } else { !isOptional }
   }
 }

@@ -8,17 +8,20 @@ import Cairn
 /// Fills one store with the tables that belong to its entities.
 final class Importer {
   private let store: any PersistentStore
+  private let derivation: DerivedImport
+  private let time = Date()
   let nullMark: [UInt8]
   private var entities: [EntityID: EntityRows] = [:]
   /// The rows by the value of a slot, for relationships that name them by it.
   private var lookups: [Lookup.Name: Lookup] = [:]
-  /// Columns that are left out, as warnings.
+  /// Columns that are left out, and values that aren't taken, as warnings.
   private(set) var warnings: [String] = []
 
   var schema: Schema { store.schema }
 
-  init(_ store: any PersistentStore, nullMark: [UInt8]) {
-    (self.store, self.nullMark) = (store, nullMark)
+  init(_ store: NSPersistentStore, nullMark: [UInt8]) throws {
+    (self.store, self.nullMark) = (store.store, nullMark)
+    derivation = try DerivedImport(into: store)
   }
 
   /// One table, with what its columns are.
@@ -52,7 +55,7 @@ final class Importer {
     completePlaces(in: &changes.inserts)
     changes.links = lists.links()
     do {
-      _ = try store.commit(changes)
+      warnings += try corrected(derivation.commit(changes), read)
     } catch let conflict as CommitConflict {
       throw try explain(conflict, read)
     }
@@ -60,7 +63,7 @@ final class Importer {
 
   private func rows(of entity: SchemaEntity) -> EntityRows {
     if let known = entities[entity.id] { return known }
-    let made = EntityRows(entity)
+    let made = EntityRows(entity, derivation, time: time)
     entities[entity.id] = made
     return made
   }
@@ -82,7 +85,7 @@ final class Importer {
     }
     let given = Set(readers.map(\.slot)).union(targets.compactMap { $0?.linkSlot })
     let rest = entity.slots.indices.filter { !given.contains($0) }
-    if let slot = rest.first(where: { entity.slots[$0].isRequired && rows.defaults[$0].isNull }) {
+    if let slot = rest.first(where: rows.isMissing) {
       throw InputError(
         "\(records.file): \(entity.name).\(entity.slots[slot].name) has to have a value, and there is no column for it"
       )
@@ -96,7 +99,7 @@ final class Importer {
         let field = fields[column]
         if field.isNull(bytes, mark: nullMark) {
           let value = field.form == .absent ? rows.defaults[slot] : .null
-          if value.isNull, entity.slots[slot].isRequired {
+          if value.isNull, rows.isRequired(slot) {
             throw missing(records, line, column, "\(entity.name).\(entity.slots[slot].name)")
           }
           value.isNull ? builder.appendNull() : try builder.append(value: value)
@@ -153,7 +156,7 @@ final class Importer {
       guard case .link(let relationship, let slot, let keySlot) = target else { continue }
       let lookup = try lookup(Lookup.Name(destination: schema[relationship].destination, slot: keySlot))
       let builder = rows.columns[slot]
-      let isRequired = rows.entity.slots[slot].isRequired
+      let isRequired = rows.isRequired(slot)
       let property = "\(rows.entity.name).\(rows.entity.slots[slot].name)"
       try table.records.forEach { line, fields, bytes in
         let field = fields[column]
@@ -220,8 +223,9 @@ final class Importer {
     guard let slot = lookup.name.slot else { throw InputError(lead) }
     if destination.isAbstract { throw InputError("\(lead), and it is abstract, so that none can be made") }
     let rows = rows(of: destination)
+    if rows.derived.contains(slot) { throw InputError("\(lead), which is derived, so that none can be made") }
     let rest = destination.slots.indices.filter { $0 != slot }
-    if let missing = rest.first(where: { destination.slots[$0].isRequired && rows.defaults[$0].isNull }) {
+    if let missing = rest.first(where: rows.isMissing) {
       throw InputError(
         "\(lead), and none can be made, because \(destination.name).\(destination.slots[missing].name) has to have a "
           + "value")
@@ -240,48 +244,8 @@ final class Importer {
     }
     return nil
   }
-
-  // MARK: What the store refuses
-
-  private func explain(_ conflict: CommitConflict, _ tables: [Table]) throws -> InputError {
-    guard let duplicate = conflict.duplicates.first else { return InputError("\(conflict)") }
-    let entity = schema[duplicate.constraint.entity]
-    let what = zip(duplicate.constraint.slots, duplicate.values).map { "\(entity.slots[$0].name) \($1)" }
-    let places = try duplicate.keys.prefix(2).compactMap { key -> String? in
-      guard let table = tables.first(where: { $0.keys.contains(key.id) && $0.rows.entity.id == key.entity })
-      else {
-        return nil
-      }
-      return "\(table.records.file):\(try table.records.line(ofRow: Int(key.id - table.keys.lowerBound)))"
-    }
-    return InputError(
-      "\(places.joined(separator: " and ")): two objects of \(entity.name) have \(what.joined(separator: ", ")), which "
-        + "has to be unique")
-  }
 }
 
 extension SchemaRelationship {
   fileprivate func destinationName(in schema: Schema) -> String { schema[destination].name }
-}
-
-extension ValueType {
-  /// As Core Data's model editor names it.
-  var sourceName: String {
-    switch self {
-    case .int16: "Integer 16"
-    case .int32: "Integer 32"
-    case .int64: "Integer 64"
-    case .decimal: "Decimal"
-    case .double: "Double"
-    case .float: "Float"
-    case .string: "String"
-    case .bool: "Boolean"
-    case .date: "Date"
-    case .data: "Binary Data"
-    case .uuid: "UUID"
-    case .uri: "URI"
-    case .transformable: "Transformable"
-    case .key: "object"
-    }
-  }
 }

@@ -56,7 +56,7 @@ struct InputStore {
       tables = tables.map { $0.titled(TypeInference.names($0.records.columns)) }
     }
     try self.init(empty: model, of: words.model ?? "what the input's columns make")
-    let (store, schema) = (self.store, self.schema)
+    let schema = self.schema
     for table in tables {
       if let relationship = InputStore.relationship(of: table, schema) {
         linkTables.append((relationship, table.records))
@@ -66,7 +66,7 @@ struct InputStore {
       }
     }
     progress("putting \(words.inputs.count == 1 ? "it" : "them") together")
-    let importer = Importer(store, nullMark: mark)
+    let importer = try Importer(try InputStore.opened(in: container), nullMark: mark)
     try importer.run(self.tables, linkTables)
     warnings = importer.warnings
   }
@@ -101,7 +101,11 @@ struct InputStore {
   }
 
   private static func store(of container: NSPersistentContainer) throws -> any PersistentStore {
-    guard let store = container.persistentStoreCoordinator.persistentStores.first?.store else {
+    try opened(in: container).store
+  }
+
+  private static func opened(in container: NSPersistentContainer) throws -> NSPersistentStore {
+    guard let store = container.persistentStoreCoordinator.persistentStores.first else {
       throw InputError("the store isn't open", 1)
     }
     return store
