@@ -188,8 +188,8 @@ extension FetchCommand {
         --having 'count > 1000' --sort -late
 
     The exit status is 65 for input, a model or a predicate that makes no sense, and 66 for a file that can't be
-    read. Validation rules of the model aren't asked; types, required values and uniqueness are. Derived attributes are
-    computed, as cairn help pack says.
+    read. Validation rules of the model aren't asked; types, required values, uniqueness, and that nobody has the
+    partner of another in a one-to-one relationship are. Derived attributes are computed, as cairn help pack says.
 
     """
 }

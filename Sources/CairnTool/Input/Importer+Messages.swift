@@ -20,7 +20,7 @@ extension Importer {
   }
 
   /// The file and the line of a row that a table has.
-  private func place(of row: RowKey, _ tables: [Table]) throws -> String? {
+  func place(of row: RowKey, _ tables: [Table]) throws -> String? {
     guard
       let table = tables.first(where: { $0.keys.contains(row.id) && $0.rows.entity.id == row.entity })
     else { return nil }

@@ -11,7 +11,7 @@ final class Importer {
   private let derivation: DerivedImport
   private let time = Date()
   let nullMark: [UInt8]
-  private var entities: [EntityID: EntityRows] = [:]
+  private(set) var entities: [EntityID: EntityRows] = [:]
   /// The rows by the value of a slot, for relationships that name them by it.
   private var lookups: [Lookup.Name: Lookup] = [:]
   /// Columns that are left out, and values that aren't taken, as warnings.
@@ -50,6 +50,7 @@ final class Importer {
     for table in read { try readLists(table, into: lists) }
     for (relationship, records) in linkTables { try readLinkTable(records, relationship, into: lists) }
     for table in read { try readLinks(table) }
+    try completeOneToOne(read)
     var changes = ChangeSet(author: "cairn")
     changes.inserts = entities.values.sorted { $0.entity.id.index < $1.entity.id.index }.map(\.inserts)
     completePlaces(in: &changes.inserts)

@@ -240,6 +240,7 @@ struct InputStore {
       }
       return entity
     }
+    if let exact = table.stem.flatMap(schema.entity(named:)) { return exact }
     if let stem = table.stem?.lowercased() {
       let fits = schema.entities.filter { entity in
         let name = entity.name.lowercased()
