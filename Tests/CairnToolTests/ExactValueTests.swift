@@ -70,6 +70,24 @@ import Testing
     #expect(json.contains(#""time": "\#(text)""#), "\(json)")
   }
 
+  @Test func `programs are given every bit of a date, and people its microseconds`() throws {
+    let date = Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_7)
+    try ToolFolder.with { path in
+      try StoreFacts.open(path("a.cairn"), of: Self.model) { container in
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+          NSEntityDescription.insertNewObject(forEntityName: "Sample", into: context)
+            .setValue(date, forKey: "time")
+          try context.save()
+        }
+      }
+      for (format, text) in [("table", "40.123457Z"), ("csv", "40.1234567Z"), ("json", "40.1234567Z")] {
+        let fetched = try Tool.run(["fetch", path("a.cairn"), "--properties", "time", "--format", format])
+        #expect(fetched.output.contains("2023-03-08T20:26:" + text), "\(fetched)")
+      }
+    }
+  }
+
   @Test func `numbers without a literal are words in CSV and strings in JSON`() throws {
     let values: [String: Any] = [
       "number": -Double.infinity, "single": Float.nan, "decimal": NSDecimalNumber.notANumber, "text": "inf",

@@ -176,7 +176,7 @@ extension FetchCommand {
                     count(distinct x), and arithmetic of them; each with a name as in "max(x) as most"
       --group-by    a row for each group; --having is a condition on groups, as in 'count > 100'
       --distinct    equal rows are printed once
-      --format      table for people, json and csv for programs: exact values, dates in ISO 8601
+      --format      table for people, json and csv for programs: exact values, as cairn help export tells of them
       --explain     prints how the request was run instead of what it found
       --null        a word that stands for no value in CSV, besides nothing between two commas; ≠ ""
       --at          of a log: the objects as they were after that commit, if history keeps it (cairn log)
