@@ -117,7 +117,8 @@ enum ArchiveHelp {
     decimal places that they have, or where that can't say one, a number of seconds, as in 1e-300 s since 2001. Numbers
     that no literal says are nan, inf and -inf, or nan and other bits than usual, as in nan:fff8000000000000, which are
     strings in JSON. Binary data, and the bytes that a transformer makes of a value, are in base64. Left out are keys,
-    versions, a store's metadata, and the history of a log.
+    versions, a store's metadata, the history of a log, and, with a warning, links of one-to-one relationships to what
+    doesn't lead back.
 
     The exit status is 65 for a damaged store, 66 for one that can't be read, and 73 for files that can't be written.
 

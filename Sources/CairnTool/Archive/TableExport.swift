@@ -26,6 +26,7 @@ final class TableExport {
   private let snapshot: any StoreSnapshot
   private let format: ExportCommand.Format
   private let references: References
+  private let strays: StrayLinks
 
   private var schema: Schema { store.schema }
 
@@ -34,6 +35,7 @@ final class TableExport {
     (self.store, self.format) = (store, format)
     snapshot = try store.snapshot()
     references = try References(store, snapshot, naming: TableExport.destinations(in: store.schema, format))
+    strays = try StrayLinks(store, snapshot)
   }
 
   /// All that there are, which together say all that there is to say.
@@ -80,7 +82,7 @@ final class TableExport {
     case id
     case attribute(slot: Int)
     /// What the destination is called.
-    case link(slot: Int, EntityID)
+    case link(slot: Int, RelationshipID)
     /// The place in the list of the object that the to-one relationship leads to.
     case place(slot: Int, RelationshipID)
     case list(RelationshipID)
@@ -96,7 +98,7 @@ final class TableExport {
       case .toOne(let id):
         let destination = schema[id].destination
         columns.append(
-          ("\(described.name).\(references.title(of: destination))", .link(slot: slot, destination)))
+          ("\(described.name).\(references.title(of: destination))", .link(slot: slot, id)))
         if format == .csv, let list = schema[id].inverse, schema[list].isOrdered {
           columns.append(
             ("\(described.name).\(ImportTarget.placeTitle)", .place(slot: slot, list)))
@@ -117,12 +119,14 @@ final class TableExport {
   /// What these tables leave out.
   func warnings(of tables: [Table]) -> [String] {
     let written = Set(tables.map(\.name))
-    return tables.flatMap { table -> [String] in
-      guard case .rows(let entity) = table, format == .csv else { return [] }
-      return entity.relationships.filter { TableExport.isJoined(schema[$0], .source) }
-        .map { pairs(schema[$0]).name }.filter { !written.contains($0) }
-        .map { "\($0) leads to many from many, and is a table of its own: --entity \($0)" }
-    }
+    let entities = tables.compactMap { if case .rows(let entity) = $0 { entity.id } else { nil } }
+    return strays.warnings(of: Set(entities))
+      + tables.flatMap { table -> [String] in
+        guard case .rows(let entity) = table, format == .csv else { return [] }
+        return entity.relationships.filter { TableExport.isJoined(schema[$0], .source) }
+          .map { pairs(schema[$0]).name }.filter { !written.contains($0) }
+          .map { "\($0) leads to many from many, and is a table of its own: --entity \($0)" }
+      }
   }
 
   // MARK: Writing
@@ -155,15 +159,16 @@ final class TableExport {
       }
     }
     try writer(columns.map(\.title), sink).write(
-      rows: (0..<rows.count).lazy.map { [references, schema, lists, places] row in
+      rows: (0..<rows.count).lazy.map { [references, strays, schema, lists, places] row in
         let (chunk, place) = (rows.chunk(row), rows.row(row))
         return columns.map { column -> Cell in
           switch column.column {
           case .id: return .integer(rows.key(row).id)
           case .attribute(let slot): return Cell(chunk.columns[slot], place)
-          case .link(let slot, let destination):
+          case .link(let slot, let id):
             let keys = chunk.columns[slot]
-            return keys.isNull(place) ? .none : references.cell(keys.integer(place), of: destination)
+            return keys.isNull(place) || strays.contains(rows.key(row).id, id)
+              ? .none : references.cell(keys.integer(place), of: schema[id].destination)
           case .place(let slot, let list):
             return chunk.columns[slot].isNull(place)
               ? .none : places[list]?[rows.key(row).id].map { .integer($0) } ?? .none
