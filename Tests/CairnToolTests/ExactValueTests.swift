@@ -85,6 +85,11 @@ import Testing
         let fetched = try Tool.run(["fetch", path("a.cairn"), "--properties", "time", "--format", format])
         #expect(fetched.output.contains("2023-03-08T20:26:" + text), "\(fetched)")
       }
+      // Nor does a commit's time have more places.
+      for words in [["info", path("a.cairn")], ["info", path("a.cairn"), "--json"]] {
+        let shown = try Tool.run(words).output
+        #expect(shown.contains(/:\d\d(\.\d{1,6})?Z/) && !shown.contains(/\.\d{7,}Z/), "\(shown)")
+      }
     }
   }
 

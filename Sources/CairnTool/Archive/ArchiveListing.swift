@@ -9,8 +9,8 @@ enum ArchiveListing {
     var lines = [
       "\(path): \(grouped(summary.fileBytes)) bytes, \(grouped(summary.deadBytes)) of them dead",
       "uuid        \(summary.uuid.uuidString)",
-      "commit      \(summary.generation), saved \(DateText.text(summary.saved))",
-      "created     \(DateText.text(summary.created))",
+      "commit      \(summary.generation), saved \(DateText.rounded(summary.saved))",
+      "created     \(DateText.rounded(summary.created))",
       "model       "
         + (summary.hasModel ? "inside" : "none inside")
         + (summary.modelVersions.isEmpty
@@ -106,8 +106,10 @@ enum ArchiveListing {
 
   static func json(_ summary: ArchiveSummary) throws -> String {
     let listing = Listing(
-      uuid: summary.uuid.uuidString, generation: summary.generation, created: DateText.text(summary.created),
-      saved: DateText.text(summary.saved), modelVersions: summary.modelVersions, hasModel: summary.hasModel,
+      uuid: summary.uuid.uuidString, generation: summary.generation,
+      created: DateText.rounded(summary.created),
+      saved: DateText.rounded(summary.saved), modelVersions: summary.modelVersions,
+      hasModel: summary.hasModel,
       fileBytes: summary.fileBytes, deadBytes: summary.deadBytes, unfinishedBytes: summary.unfinishedBytes,
       footerBytes: summary.footerBytes, footers: summary.footerCount, schemaBytes: summary.schemaBytes,
       metadataBytes: summary.metadataBytes, copyBytes: summary.copyBytes,

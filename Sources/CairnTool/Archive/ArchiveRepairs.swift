@@ -55,7 +55,7 @@ enum ArchiveRepairs {
   }
 
   private static func text(_ report: SalvageReport, _ target: String) -> String {
-    var lines = ["\(target): commit \(report.generation), saved \(DateText.text(report.time))"]
+    var lines = ["\(target): commit \(report.generation), saved \(DateText.rounded(report.time))"]
     lines += report.rows.map { "  \($0.entity): \(Console.grouped($0.count)) rows" }
     lines += report.notes.map { "damaged, but not needed: \($0)" }
     if let lost = report.lostCommits { lines.append("lost: \(lost)") }

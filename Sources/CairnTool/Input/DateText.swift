@@ -66,7 +66,7 @@ enum DateText {
     return exact(time) ?? NumberText.text(time) + sinceReference
   }
 
-  /// The same for people: to the microsecond, and beyond the years 0 to 9999 the seconds since 2001.
+  /// The same for people, and of commits: to the microsecond, and beyond the years 0 to 9999 the seconds since 2001.
   static func rounded(_ date: Date) -> String {
     let time = date.timeIntervalSinceReferenceDate
     guard time.isFinite, abs(time) < 1e12 else { return "\(time)" }

@@ -23,7 +23,7 @@ struct LogBase: Encodable {
     self.base = base.name
     self.keptAfter = keptAfter
     rows = archive.tables.filter(\.isEntity).reduce(0) { $0 + $1.rows }
-    time = DateText.text(archive.saved)
+    time = DateText.rounded(archive.saved)
   }
 
   var text: String {

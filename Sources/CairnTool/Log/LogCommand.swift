@@ -100,7 +100,7 @@ struct LogCommand: Equatable {
     var table = TextTable(["commit", "time", "author", "context", "inserted", "updated", "deleted", "bytes"])
     for entry in entries {
       table.add([
-        ("\(entry.commit.generation.number)", true), (DateText.text(entry.commit.time), false),
+        ("\(entry.commit.generation.number)", true), (DateText.rounded(entry.commit.time), false),
         (entry.commit.author ?? "–", false), (entry.commit.contextName ?? "–", false),
         (Console.grouped(entry.insertedCount), true), (Console.grouped(entry.updatedCount), true),
         (Console.grouped(entry.deletedCount), true), (Console.grouped(entry.byteCount), true),
@@ -116,7 +116,7 @@ struct LogCommand: Equatable {
   private func text(_ entry: LogTransactions.Entry) -> String {
     let who = [entry.commit.author, entry.commit.contextName].compactMap(\.self).joined(separator: ", ")
     return
-      "\(entry.commit.generation.number)  \(DateText.text(entry.commit.time))  +\(entry.insertedCount) "
+      "\(entry.commit.generation.number)  \(DateText.rounded(entry.commit.time))  +\(entry.insertedCount) "
       + "~\(entry.updatedCount) -\(entry.deletedCount)\(who.isEmpty ? "" : "  \(who)")\n"
   }
 
@@ -151,7 +151,7 @@ struct LogCommand: Equatable {
     }
     let commit = entry.commit
     let listing = Listing(
-      commit: commit.generation.number, time: DateText.text(commit.time), author: commit.author,
+      commit: commit.generation.number, time: DateText.rounded(commit.time), author: commit.author,
       context: commit.contextName, inserted: rows(commit.insertedRows), updated: rows(commit.updatedRows),
       deleted: rows(commit.deletedRows), file: entry.file, offset: entry.offset, bytes: entry.byteCount)
     return try LogCommand.line(listing)

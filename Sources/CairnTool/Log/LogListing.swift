@@ -8,7 +8,7 @@ enum LogListing {
       "\(path): \(grouped(summary.totalByteCount)) bytes, \(grouped(summary.liveByteCount)) of them live",
       "uuid        \(summary.uuid.uuidString)",
       "commit      \(summary.generation)" + (summary.isClosed ? "" : ", not closed"),
-      "created     \(DateText.text(summary.created))",
+      "created     \(DateText.rounded(summary.created))",
       "model       "
         + (summary.hasModel ? "inside" : "none inside")
         + (summary.modelVersions.isEmpty
@@ -82,7 +82,8 @@ enum LogListing {
 
   static func json(_ summary: LogSummary) throws -> String {
     let listing = Listing(
-      uuid: summary.uuid.uuidString, generation: summary.generation, created: DateText.text(summary.created),
+      uuid: summary.uuid.uuidString, generation: summary.generation,
+      created: DateText.rounded(summary.created),
       modelVersions: summary.modelVersions, hasModel: summary.hasModel, isClosed: summary.isClosed,
       historyAfter: summary.keptAfter, totalBytes: summary.totalByteCount, liveBytes: summary.liveByteCount,
       historyBytes: summary.historyByteCount, tear: summary.tear?.message,
