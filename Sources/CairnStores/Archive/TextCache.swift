@@ -1,5 +1,5 @@
-// What texts of archives say, kept for the next file that has the same text: schemas and metadata are read again and
-// again, and parsing them took longer than all the rest of opening a file.
+// What texts of archives and logs say, kept for the next file that has the same text: schemas and metadata are read
+// again and again, and parsing them took longer than all the rest of opening a file.
 
 import CairnModel
 
@@ -28,9 +28,23 @@ final class TextCache<Value: Sendable>: Sendable {
     _ header: BlockHeader, _ stored: [UInt8], _ make: ([UInt8]) throws -> Value
   ) throws -> Value {
     try TextBlock.check(header, stored)
+    return try value(header.codec, header.rawLength, stored) {
+      try make(try TextBlock.decode(header, stored))
+    }
+  }
+
+  /// The value of a text that stands in a file as it is. Throws what `make` throws.
+  func value(ofPlain text: [UInt8], _ make: ([UInt8]) throws -> Value) throws -> Value {
+    guard let count = UInt32(exactly: text.count) else { return try make(text) }
+    return try value(0, count, text) { try make(text) }
+  }
+
+  private func value(
+    _ codec: UInt8, _ rawLength: UInt32, _ stored: [UInt8], _ make: () throws -> Value
+  ) throws -> Value {
     let known = entries.withLock { entries -> Value? in
       let found = entries.lastIndex {
-        $0.codec == header.codec && $0.rawLength == header.rawLength && $0.stored == stored
+        $0.codec == codec && $0.rawLength == rawLength && $0.stored == stored
       }
       guard let found else { return nil }
       let entry = entries.remove(at: found)
@@ -38,12 +52,11 @@ final class TextCache<Value: Sendable>: Sendable {
       return entry.value
     }
     if let known { return known }
-    let value = try make(try TextBlock.decode(header, stored))
-    guard Int(header.rawLength) <= Self.longest else { return value }
+    let value = try make()
+    guard Int(rawLength) <= Self.longest else { return value }
     entries.withLock { entries in
       if entries.count >= Self.capacity { entries.removeFirst() }
-      entries.append(
-        Entry(codec: header.codec, rawLength: header.rawLength, stored: stored, value: value))
+      entries.append(Entry(codec: codec, rawLength: rawLength, stored: stored, value: value))
     }
     return value
   }

@@ -107,9 +107,14 @@ struct LogReplay {
     return base
   }
 
+  /// Of the manifests that were read last.
+  private static let metadata = TextCache<StoreMetadata>()
+
   func metadata(_ manifest: LogManifest) throws -> StoreMetadata {
     do {
-      let metadata = try ArchivedMetadata.read(json: manifest.metadata, type: LogStore.traits.type)
+      let metadata = try LogReplay.metadata.value(ofPlain: manifest.metadata) {
+        try ArchivedMetadata.read(json: $0, type: LogStore.traits.type)
+      }
       guard metadata.uuid == manifest.uuid else {
         throw RecordError(message: "the metadata is of the store \(metadata.uuid)", offset: 0)
       }

@@ -56,6 +56,21 @@ import Testing
     #expect(throws: RecordError.self) { try cache.value(wrong, stored) { $0.count } }
   }
 
+  @Test func `a text that is in no block is kept as one that is, and isn't taken for a deflated one`() throws
+  {
+    struct Refused: Error {}
+    let cache = TextCache<[UInt8]>()
+    let deflated = try TextBlock.encode(.schema, [UInt8](repeating: 7, count: 100), level: 9)
+    let (header, _) = try BlockHeader.read(deflated[..<BlockHeader.size])
+    let stored = Array(deflated[BlockHeader.size...])
+    #expect(try cache.value(header, stored) { $0 } == [UInt8](repeating: 7, count: 100))
+    #expect(throws: Refused.self) { try cache.value(ofPlain: stored) { _ in throw Refused() } }
+    #expect(try cache.value(ofPlain: stored) { $0 } == stored)
+    #expect(try cache.value(ofPlain: stored) { _ in throw Refused() } == stored)
+    #expect(try cache.value(ofPlain: stored + [0]) { $0 } == stored + [0])
+    #expect(cache.count == 3)
+  }
+
   @Test func `few values are kept, the ones used last, and none of a long text`() throws {
     let cache = TextCache<Int>()
     var parsed = 0
