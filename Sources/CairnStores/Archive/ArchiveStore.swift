@@ -53,8 +53,14 @@ public final class ArchiveStore: PersistentStore {
     let path = try fileSystem.resolve(path)
     let damage = DamageLog()
     var lock: LockFile?
+    var isOpened = false
+    // Where it isn't opened, the next writer has to know what this one was told.
+    defer {
+      if !isOpened { lock?.release(keepingNote: lock.map { $0.wasAbandoned || $0.isUnsureOfName } ?? false) }
+    }
     if !options.isReadOnly {
       let own = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
+      lock = own
       _ = try? AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
       if try fileSystem.information(path) == nil {
         let copy = ArchiveCopy(
@@ -63,7 +69,6 @@ public final class ArchiveStore: PersistentStore {
       } else {
         try ArchiveFiles.requireName(of: path, own, fileSystem)
       }
-      lock = own
     }
     let file = try fileSystem.open(path, options.isReadOnly ? .read : .readWrite)
     let contents = try ArchiveFile(file: file, path: path).open(
@@ -97,6 +102,7 @@ public final class ArchiveStore: PersistentStore {
     engine = TableEngine(
       schema: model.schema, history: options.history, clock: clock,
       beginning: ArchiveStore.beginning(contents, order, damage))
+    isOpened = true
   }
 
   static func writerOptions(

@@ -17,8 +17,7 @@ enum NumberText {
 
   /// What `text` writes; nil for anything else. Neither in hexadecimal nor between spaces.
   static func double(_ text: String) -> Double? {
-    special(text) { UInt64($0, radix: 16).map(Double.init(bitPattern:)) }
-      ?? (isLiteral(text) ? Double(text) : nil)
+    special(text) ?? (isLiteral(text) ? Double(text) : nil)
   }
 
   /// A number of which no digits are written: `nan`, or `inf` or `infinity` with or without a sign, in whatever case,

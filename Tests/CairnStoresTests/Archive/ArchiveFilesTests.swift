@@ -203,6 +203,28 @@ import Testing
     try store.close()
   }
 
+  @Test func `a writer that can't open an archive leaves the lock file as it found it`() throws {
+    let other = try Schema(
+      SchemaDescription(entities: [.init(name: "Note", attributes: [.init("text", .int64)])]))
+    let files = SimulatedFileSystem()
+    func refused(_ files: SimulatedFileSystem) {
+      #expect(throws: StoreError(.incompatibleSchema, "")) {
+        try ArchiveStore(at: "/a", model: .init(schema: other), options: .init(), fileSystem: files)
+      }
+    }
+    try Self.make(files)
+    refused(files)
+    #expect(try files.information(ArchiveStore.lockPath("/a"))?.size == 0)
+    let store = try Self.failedSave(files, 2)
+    try store.close()
+    refused(files)
+    let again = try Self.open(files)
+    for state in files.crashStates(limit: 100) {
+      #expect(try Self.texts(state.fileSystem) == ["one", "one", "two"], "\(state.description)")
+    }
+    try again.close()
+  }
+
   @Test func `a replacement that fails leaves the mark of a writer that was killed`() throws {
     let files = SimulatedFileSystem()
     let store = try Self.failedSave(files, 2)
