@@ -36,11 +36,8 @@ public enum ArchiveFiles {
     let lock = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
     var isDone = false
     defer {
-      // Where the archive stays as it is, or may come back, the next writer has to know of the mark, too.
-      let keepsNote = lock.isUnsureOfName || lock.wasAbandoned && !isDone
-      // First its name: nobody waits for a lock, and whoever takes this one afterwards sees that it is gone.
-      if !keepsNote { try? fileSystem.remove(lock.path) }
-      lock.release(keepingNote: keepsNote)
+      // Where the archive stays as it is, or may come back, the next writer has to know of the note, too.
+      lock.release(lock.isUnsureOfName || lock.wasAbandoned && !isDone ? .keepingNote : .removingFile)
     }
     _ = try? AtomicReplacement.removeLeftovers(of: path, on: fileSystem)
     try lock.replacing { try body(path) }

@@ -7,8 +7,9 @@ public import Foundation
 ///
 /// Opening reads the footer, not the data. A save appends what changed, and is either there as a whole after a crash
 /// or not at all. One writer at a time; any number of readers, each of which goes on seeing the state that it opened.
-/// A writer leaves an empty file beside it, `.NAME.lock`, which others ask who writes; it may be removed when nobody has
-/// the archive open.
+/// While a writer has it open there is a file beside it, `.NAME.lock`, which others ask who writes. One that is there
+/// afterwards is of a writer that ended without closing the archive, and tells the next one so; it may be removed when
+/// the machine has been started anew since.
 public final class ArchiveStore: PersistentStore {
   public static let traits = StoreTraits(type: "CairnArchive", isDurable: true, isFileBased: true)
 
@@ -56,7 +57,9 @@ public final class ArchiveStore: PersistentStore {
     var isOpened = false
     // Where it isn't opened, the next writer has to know what this one was told.
     defer {
-      if !isOpened { lock?.release(keepingNote: lock.map { $0.wasAbandoned || $0.isUnsureOfName } ?? false) }
+      if !isOpened, let lock {
+        lock.release(lock.wasAbandoned || lock.isUnsureOfName ? .keepingNote : .removingFile)
+      }
     }
     if !options.isReadOnly {
       let own = try LockFile(at: ArchiveStore.lockPath(path), on: fileSystem)
@@ -295,7 +298,7 @@ public final class ArchiveStore: PersistentStore {
       return writer?.isStopped ?? false
     }
     // So the next writer knows that what it finds may not be on the medium.
-    lock?.release(keepingNote: isStopped)
+    lock?.release(isStopped ? .keepingNote : .removingFile)
     if let failure { throw failure }
   }
 

@@ -5,7 +5,8 @@ import CairnModel
 import Foundation
 
 /// The exclusive lock on a lock file, held from `init` to `release` or until the last reference goes. The end of the
-/// process ends it, however it comes. The file stays: removing it would let two hold the lock, each on its own file.
+/// process ends it, however it comes. Only who holds it may remove the file: who has opened it before then finds, with
+/// the lock, that it isn't the one at the path any more, and tries again.
 package final class LockFile: Sendable {
   package let path: String
   /// Whether whoever had the lock before ended without giving it back: it was killed, say, or kept its note on purpose.
@@ -83,11 +84,23 @@ package final class LockFile: Sendable {
 
   /// Gives the lock back. Again does nothing. In a process that was forked the lock and its note stay the parent's.
   ///
-  /// `keepingNote` has whoever takes the lock next find it abandoned.
-  package func release(keepingNote: Bool = false) {
+  /// The file stays, and so does its note with `.keepingNote`, by which whoever takes the lock next finds it abandoned;
+  /// with `.removingFile` neither does.
+  package func release(_ ending: Ending = .keepingFile) {
     guard (try? file.information()) != nil else { return }
-    if getpid() == holder.processID, !keepingNote { try? file.truncate(to: 0) }
+    if getpid() == holder.processID, ending != .keepingNote {
+      // First its name, while nobody else can have the lock; unless another's file has taken its place.
+      if ending == .removingFile, (try? check()) != nil { try? fileSystem.remove(path) }
+      try? file.truncate(to: 0)
+    }
     try? file.close()
+  }
+
+  /// What becomes of the file.
+  package enum Ending: Sendable {
+    case keepingFile
+    case keepingNote
+    case removingFile
   }
 
   /// Throws if the lock no longer keeps others out: its file was removed or replaced, or this is a child process,

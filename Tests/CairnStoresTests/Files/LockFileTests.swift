@@ -91,4 +91,88 @@ import Testing
     ]
     for note in notes { #expect(FileLockHolder(note: note) == nil, "\(note)") }
   }
+
+  @Test(arguments: FileSystemKind.allCases)
+  func `is given back with its file or without, and tells the next holder where neither was done`(
+    _ kind: FileSystemKind
+  ) throws {
+    try kind.withDirectory { place in
+      let path = place.path("LOCK")
+      try LockFile(at: path, on: place.fileSystem).release(.removingFile)
+      #expect(try place.fileSystem.list(place.root) == [])
+      let lost = try LockFile(at: path, on: place.fileSystem)
+      try place.fileSystem.remove(path)
+      let next = try LockFile(at: path, on: place.fileSystem)
+      #expect(!next.wasAbandoned)
+      // The file is another's by now.
+      lost.release(.removingFile)
+      try next.check()
+      next.release(.keepingNote)
+      let after = try LockFile(at: path, on: place.fileSystem)
+      #expect(after.wasAbandoned && !after.isUnsureOfName)
+      after.release()
+      #expect(!(try LockFile(at: path, on: place.fileSystem).wasAbandoned))
+    }
+  }
+
+  @Test(arguments: FileSystemKind.allCases)
+  func `tells the next holder of a replacement that may not last, until one does`(_ kind: FileSystemKind)
+    throws
+  {
+    try kind.withDirectory { place in
+      let path = place.path("LOCK")
+      struct Other: Error {}
+      func ending(_ body: (LockFile) throws -> Void) throws -> LockFile {
+        let lock = try LockFile(at: path, on: place.fileSystem)
+        try body(lock)
+        lock.release(.keepingNote)
+        return lock
+      }
+      var lock = try ending { lock in
+        #expect(throws: Other.self) { try lock.replacing { throw Other() } }
+        #expect(!lock.isUnsureOfName)
+        #expect(throws: StoreError(.outcomeUnknown, "")) {
+          try lock.replacing { throw StoreError(.outcomeUnknown, "") }
+        }
+      }
+      #expect(lock.isUnsureOfName)
+      // Also by way of one who did nothing about it.
+      for _ in 0..<2 {
+        lock = try ending { _ in }
+        #expect(lock.wasAbandoned && lock.isUnsureOfName)
+        let isHeld = try LockFile(at: path, on: place.fileSystem)
+        #expect(try LockFile.holder(at: path, on: place.fileSystem) != nil, "the note is one still")
+        isHeld.release(.keepingNote)
+      }
+      lock = try ending { try $0.replacing {} }
+      #expect(!lock.isUnsureOfName)
+      #expect(!(try LockFile(at: path, on: place.fileSystem).isUnsureOfName))
+    }
+  }
+
+  @Test(arguments: FileSystemKind.allCases)
+  func `is one thread's alone, though each removes the file`(_ kind: FileSystemKind) throws {
+    try kind.withDirectory { place in
+      let (path, fileSystem) = (place.path("LOCK"), place.fileSystem)
+      let (holders, turns, overlaps) = (Lock(0), Lock(0), Lock(0))
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in
+        for _ in 0..<200 {
+          guard let lock = try? LockFile(at: path, on: fileSystem) else { continue }
+          let others = holders.withLock { count in
+            count += 1
+            return count - 1
+          }
+          overlaps.withLock { $0 += others }
+          if (try? lock.check()) == nil { overlaps.withLock { $0 += 1 } }
+          turns.withLock { $0 += 1 }
+          holders.withLock { $0 -= 1 }
+          lock.release(.removingFile)
+        }
+      }
+      #expect(overlaps.withLock { $0 } == 0)
+      #expect(turns.withLock { $0 } > 10)
+      let left = try fileSystem.list(place.root)
+      #expect(left == [])
+    }
+  }
 }

@@ -37,7 +37,7 @@ import Testing
       }
     }
 
-    /// What may be beside the store in its folder when nobody has it open.
+    /// What may be beside the store in its folder when its writer was killed.
     func isOwnFile(_ name: String) -> Bool {
       switch self {
       case .archive: name == "store" || name == ".store.lock"
