@@ -44,7 +44,8 @@ final class ArchiveWriter {
     var clock: @Sendable () -> Date
   }
 
-  /// `isAbandoned` says whether the writer before may have ended in the middle of a save, or not known how one ended.
+  /// `isAbandoned` says whether the writer before may have ended in the middle of a save, or without knowing how one
+  /// ended: then the newest commit is brought to the medium once more.
   init(
     _ contents: ArchiveContents, _ order: SchemaOrder, file: any OpenFile, options: Options,
     isAbandoned: Bool = false

@@ -8,7 +8,8 @@ struct StrayLinks {
   /// The owners of links that aren't written.
   private var owners: [RelationshipID: Set<Int64>] = [:]
 
-  /// Throws what reading the rows throws.
+  /// Throws what reading the rows throws. Costs a pass over the rows that have a key of such a relationship, and the
+  /// memory of their keys.
   init(_ store: any PersistentStore, _ snapshot: any StoreSnapshot) throws {
     schema = store.schema
     for relationship in schema.relationships where !relationship.isToMany {

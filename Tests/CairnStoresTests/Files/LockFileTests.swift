@@ -115,6 +115,18 @@ import Testing
     }
   }
 
+  @Test func `keeps the note that was there where there is no room for its own`() throws {
+    let files = SimulatedFileSystem()
+    try LockFile(at: "/LOCK", on: files, holder: other).release(.keepingNote)
+    files.injectFaults { $0.kind == .write ? .error(ENOSPC) : nil }
+    let lock = try LockFile(at: "/LOCK", on: files)
+    #expect(lock.wasAbandoned)
+    #expect(try LockFile.holder(at: "/LOCK", on: files) == other)
+    lock.release(.keepingNote)
+    files.injectFaults(nil)
+    #expect(try LockFile(at: "/LOCK", on: files).wasAbandoned)
+  }
+
   @Test(arguments: FileSystemKind.allCases)
   func `tells the next holder of a replacement that may not last, until one does`(_ kind: FileSystemKind)
     throws
